@@ -1,8 +1,8 @@
 //! Measures a push: how fast entries reach switches, one and many at once.
 //!
-//! `deploy_figures [ENTRIES] [SWITCHES]` pushes this many IPv6 routes to one embedded switch, to one BMv2 if
-//! `simple_switch_grpc` is in the PATH, and a share of them to each of many embedded switches, over gRPC on loopback.
-//! Embedded switches run in this process and share its processors.
+//! `deploy_figures [ENTRIES] [SWITCHES]` pushes this many IPv6 routes to one embedded switch over gRPC on loopback. It
+//! also pushes them to one BMv2 if `simple_switch_grpc` is in the PATH, and a share of them to each of several embedded
+//! switches. Embedded switches run in this process and share its processors.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};

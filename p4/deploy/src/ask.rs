@@ -1,7 +1,7 @@
 //! Questions to a single switch, outside of any push.
 //!
-//! In: an address and a script. Out: what the script prints. Invariants: a switch is reached by `ssh` only; the answer
-//! is bounded in time and bytes.
+//! In: an address and a script. Out: the output of the script. Invariants: a switch is reached by `ssh` only; the
+//! answer is bounded in time and bytes.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Switches that are configured by files over `ssh`: EOS, Cumulus Linux, FRRouting and Linux.
 //!
 //! In: the files of a tree for a switch, an address. Out: the switch has the configuration of the files, confirmed and
-//! saved, or is unchanged. Invariants: a switch is read before anything changes and read back over a new connection;
-//! until the read-back succeeds, the switch rolls back automatically; every file of the tree is compared, or reported.
+//! saved, or is unchanged. Invariants: a switch is read before anything changes and read back over a new connection.
+//! Until the read-back succeeds, the switch rolls back automatically. Every file of the tree is compared, or reported.
 
 mod eos;
 mod facts;

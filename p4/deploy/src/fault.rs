@@ -187,7 +187,7 @@ pub struct WriteFault {
     pub n_refused: usize,
     /// Number of updates rejected because the switch had changed since it was read.
     pub n_conflicts: usize,
-    /// Updates that the switch never tried because of those, however often they were sent.
+    /// Number of updates that the switch never tried because of rejected ones, although they were retried.
     pub aborted: usize,
     /// Number of updates sent without an answer.
     pub in_doubt: usize,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::inventory::Inventory;
 use crate::tree::Tree;
 
-/// The operating system whose switches an inventory has rules for.
+/// The operating system for which an inventory has rules.
 const WITH_RULES: &str = "sonic";
 
 /// Skipped switches of one operating system.

@@ -1,8 +1,8 @@
 //! Connection data of switches over SSH and gNMI, checked: names, ports, users and certificates of an inventory.
 //!
 //! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: values for `ssh` and the
-//! switch's shell contain no special characters; a password is sent only over TLS, or to this machine; settings that a
-//! transport does not use are rejected; each file is read once per rule.
+//! switch's shell contain no special characters. A password is sent only over TLS, or to this machine. Settings that a
+//! transport does not use are rejected. Each file is read once per rule.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A push: wave after wave, many switches at a time, with a gate between waves and a limit on failures.
 //!
 //! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Invariants: only switches of one plane are pushed at a
-//! time, in the order of their waves, so all other planes keep carrying traffic; after too many failures no further
+//! time, in the order of their waves, so all other planes keep carrying traffic. After too many failures no further
 //! switch is started.
 
 use std::collections::BTreeMap;
@@ -281,7 +281,7 @@ async fn wave(
             Some(Ok((name, outcome))) => {
                 report.devices.insert(name, outcome);
             }
-            // The task's name is lost with it; below, every switch without an outcome is reported as lost.
+            // The error does not name the switch. Below, every switch without an outcome is reported as lost.
             Some(Err(error)) => tracing::error!(%error, "the work on a switch ended by itself"),
         }
         let n_failed = report.failed().count();

@@ -36,7 +36,7 @@ pub(crate) async fn live(
 ) -> Result<Live, Fault> {
     let mut entities = Vec::new();
     let mut unsupported = Vec::new();
-    // One budget for all reads, so that endless entities are rejected however they are spread over tables.
+    // One budget for all reads, so that endless entities are rejected even if they are spread over tables.
     let mut budget = client.options().memory_limit.max(expected.saturating_mul(ENTITY_BYTES));
     for wildcard in everything(info) {
         let operation = progress.begin(Operation::Reading { object: object(info, &wildcard) });

@@ -2,7 +2,7 @@
 //!
 //! In: entities as compiled, or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key once, in
 //! the canonical form. The initial state of the program (constant entries, unchanged default actions, empty value sets)
-//! is not part of it, so that "missing" means the same on both sides.
+//! is not part of it. So "missing" means the same on both sides.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ impl State {
         Merge { one: &self.entities, other: &other.entities }
     }
 
-    /// Returns the state after updates. An update replaces whatever its key had.
+    /// Returns the state after updates. An update replaces the entity with its key.
     pub(crate) fn after(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
         let mut by_key: BTreeMap<EntityKey, v1::Entity> = self.entities.iter().cloned().collect();
         for update in updates {

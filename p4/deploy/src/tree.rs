@@ -1,7 +1,7 @@
 //! Target state of each switch, from the compiled tree.
 //!
 //! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
-//! P4Info. Invariants: a file that differs from the manifest is rejected; only programs are kept in memory, so a tree
+//! P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a tree
 //! of thousands of switches is read one switch at a time.
 
 use std::collections::{BTreeMap, BTreeSet};

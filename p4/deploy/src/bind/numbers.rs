@@ -1,8 +1,8 @@
 //! Numbers for names, on a switch whose program has numbers where the tree has text: BMv2 does not translate types.
 //!
 //! In: the names in the entries of one switch, by type. Out: a number for each, which depends only on the name unless
-//! the numbers of two names collide. Invariants: within a type, equal names have equal numbers and different names
-//! different ones; the empty name, and no other, is 0; a port name is its own number in decimal.
+//! the numbers of two names collide. Invariants: within a type, equal names have equal numbers, and different names
+//! have different numbers. Only the empty name is 0. The number of a port is its name in decimal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

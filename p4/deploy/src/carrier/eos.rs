@@ -1,8 +1,8 @@
 //! Arista EOS: `eos.conf` in a configuration session.
 //!
-//! In: the file of a tree, and `show running-config`. Out: a session that replaces the configuration, committed with a timer.
-//! Invariants: the session keeps users, AAA and the rest of the site's settings; a default that EOS does not print
-//! counts as present if `show running-config all` prints it; the session is confirmed over a new connection.
+//! In: the file of a tree, and `show running-config`. Out: a session that replaces the configuration, committed with a
+//! timer. Invariants: the session keeps users, AAA and the rest of the site's settings. A default that EOS does not
+//! print counts as present if `show running-config all` prints it. The session is confirmed over a new connection.
 
 use closc_artefacts::site::is_of_site;
 
@@ -108,7 +108,7 @@ impl<'t> Block<'t> {
 
 /// Splits a configuration into the facts that closc owns, and the lines of the site.
 fn split<'t>(text: &'t str, wanted: &Facts) -> (Facts, Vec<&'t str>) {
-    // The name of a VRF is not a value of a setting: other VRFs belong to the site.
+    // The name of a VRF does not count as a value, because other VRFs belong to the site.
     let settings: Facts = wanted
         .iter()
         .map(|fact| setting(fact).to_owned())

@@ -1,7 +1,7 @@
 //! FRRouting: `frr.conf` and the list of daemons.
 //!
 //! In: the files of a tree, and `show running-config`. Out: differences, and commands for `vtysh`. Invariants: a
-//! default that FRR does not print counts as present only if it is in a list; lines about ports that the tree does not
+//! default that FRR does not print counts as present only if it is in a list. Lines about ports that the tree does not
 //! name belong to the site.
 
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ pub(super) fn read(place: &Place) -> String {
 /// First words of the lines that `vtysh` prints around a configuration.
 const AROUND: [&str; 2] = ["Building ", "Current "];
 
-/// Reads facts in one form, whichever FRR release printed them.
+/// Reads facts in a form that is independent of the FRR release.
 fn normal(text: &str) -> Facts {
     let all: Facts = paths(text).iter().flat_map(|path| of_path(path)).collect();
     // FRR 8 prints a line for BFD in addition to the one with its profile.

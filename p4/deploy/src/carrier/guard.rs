@@ -1,7 +1,7 @@
 //! Changes on a switch with a shell that roll back automatically unless they are confirmed.
 //!
 //! In: commands that print, change and restore. Out: scripts for `sh`. Invariants: a script that arrives incomplete
-//! does not run; one push at a time works on a switch; nothing is saved before the confirmation; the state before a
+//! does not run. One push at a time works on a switch; nothing is saved before the confirmation. The state before a
 //! push is kept under the push's name.
 
 use std::fmt::Write as _;

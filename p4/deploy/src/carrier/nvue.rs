@@ -229,7 +229,7 @@ impl System for Nvue {
         let mut new =
             Texts::from([(WHOLE.to_owned(), written(&whole)), ("before.yaml".to_owned(), before.clone())]);
         let minutes = making.confirm.as_secs().div_ceil(60).max(1);
-        // Prompts are answered; the read-back decides, whatever the status.
+        // Prompts are answered. The read-back determines the result, because the status does not.
         let mut go = format!(
             "nv config replace {state}/new/{WHOLE} </dev/null\n\
              nv config apply --assume-yes --confirm {minutes}m </dev/null\n"

@@ -2,8 +2,8 @@
 //!
 //! In: the difference that was shown and saved, and the CONFIG_DB of the switch at the time of the push. Out: the
 //! target state of the switch, as a tree and an overlay, so that a plan is pushed like any other target state.
-//! Invariants: a switch that is in neither the state before the plan nor the state after it is rejected; the changes,
-//! and how they are applied, are the ones shown.
+//! Invariants: a switch that is in neither the state before the plan nor the state after it is rejected. The push makes
+//! the changes that were shown, and applies them in the way that was shown.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Commands run on a switch: to read it, to apply a change that rolls back automatically, to confirm it.
 //!
 //! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives incomplete
-//! does not run at all; names in it are validated, everything else is base64; one push at a time works on a switch; a
-//! rollback returns to the state before the first unconfirmed change, however many pushes died since.
+//! does not run at all. Names in it are validated, and everything else is base64. One push at a time works on a switch.
+//! A rollback returns to the state before the first unconfirmed change, even if several pushes died since.
 
 pub(super) mod lease;
 mod routing;
@@ -197,9 +197,9 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
     );
 }
 
-/// Confirms the change. The change is unconfirmed until `pending` is removed: a push that dies before that is rolled
-/// back, and the rollback saves its state if the change may have been saved. The timer is stopped last; if it fires in
-/// the meantime, the rollback waits for the lock.
+/// Confirms the change. The change is unconfirmed until `pending` is removed. A push that dies before that is rolled
+/// back. The rollback saves the restored state if the change may have been saved. The timer is stopped last; if it
+/// fires in the meantime, the rollback waits for the lock.
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     whole(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\

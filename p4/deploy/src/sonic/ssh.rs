@@ -15,7 +15,7 @@ const ERRORS_MAX: u64 = 64 << 10;
 /// The exit status of `ssh` if there was no connection, or if it broke.
 const NO_CONNECTION: i32 = 255;
 
-/// The exit statuses of our own scripts if the switch is not in the state that was read: another push is running, the
+/// Exit statuses of closc's scripts if the switch is no longer in the state that was read. Another push is running, the
 /// switch rolled a change back, or another party changed it. Reading again helps.
 const MOVED: [i32; 3] = [75, 76, 77];
 

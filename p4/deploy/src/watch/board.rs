@@ -44,7 +44,7 @@ pub struct DeviceStatus {
     pub differences: BTreeMap<String, u64>,
     /// Number of reads and comparisons.
     pub checks: u64,
-    /// Number of checks that had to send something.
+    /// Number of checks that changed the switch.
     pub repairs: u64,
     /// Updates that were sent.
     pub updates: Counts,

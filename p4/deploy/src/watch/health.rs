@@ -1,4 +1,4 @@
-//! Health as JSON: 200 if every switch is in sync or in the care of another controller, else 503 with the other
+//! Health as JSON: status 200 if every switch is in sync or has another primary, otherwise 503 with the remaining
 //! switches.
 
 use closc_http::Answer;

@@ -242,8 +242,8 @@ impl Keeper<'_> {
         pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
     }
 
-    /// Reads the counters over the existing connection. A failure is not a fault of the switch's state: it shows in the
-    /// metrics, and as an event if the program's counters cannot be used at all.
+    /// Reads the counters over the existing connection. A failure is not a fault of the switch's state. It is shown in
+    /// the metrics, and as an event if the program's counters cannot be used at all.
     async fn count(&mut self, session: &Session) {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let client = session.client();
@@ -265,7 +265,7 @@ impl Keeper<'_> {
         self.shared.board.change(self.name(), |status| status.counters = read.map(Arc::new));
     }
 
-    /// Reads the switch, compares, and repairs what differs, within the timeout of one switch.
+    /// Reads the switch, compares, and repairs the differences, within the timeout of one switch.
     async fn check(&mut self, session: &Session) -> Result<(), Fault> {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let limit = self.shared.options.push.timeout;

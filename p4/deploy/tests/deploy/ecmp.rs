@@ -1,5 +1,5 @@
-//! A lossless ECMP fabric of embedded switches: how RoCE's queue pairs spread over uplinks with and without hashing of
-//! the queue pair, and which packets a queue marks.
+//! A lossless ECMP fabric of embedded switches: the spread of RoCE's queue pairs over uplinks with and without hashing
+//! of the queue pair, and ECN marking.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;

@@ -1,4 +1,4 @@
-//! Every fault of a switch during a push: no panic, a message that names switch, table and entry, and the next push
+//! Faults of a switch during a push. None causes a panic, and the message names switch, table and entry. The next push
 //! brings the switch to its target state.
 
 use std::time::Duration;
@@ -124,7 +124,7 @@ async fn answers_slowly() {
     assert!(message.contains("the first without an answer is `+ "), "{message}");
     assert!(message.ends_with("no answer to Write within 0.05 s"), "{message}");
 
-    // A switch that is extremely slow takes no longer than the timeout of a switch.
+    // The push of an extremely slow switch takes no longer than the timeout.
     lab.script(Script::default().delay(Rpc::Write, Duration::from_hours(1)));
     let mut said = Vec::new();
     for timeout in [500, 4_000, 32_000].map(Duration::from_millis) {

@@ -1,5 +1,6 @@
 //! Switches with two transports: CONFIG_DB over gNMI and entries over P4Runtime. At every Set the entries name only
-//! ports that exist before and after it, whichever ports are added or removed, and wherever a push dies.
+//! ports that exist before and after it. This holds for all added and removed ports, and for a push that dies at any
+//! point.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

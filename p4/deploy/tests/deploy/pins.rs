@@ -1,5 +1,6 @@
-//! A fabric of `os: pins` with embedded switches: pushed with its own pipeline, with a P4Info with other ids, and with
-//! the public programs of PINS, if available. Packets take the paths of all flows, and the second push sends nothing.
+//! A fabric of `os: pins` with embedded switches. It is pushed with its own pipeline, with a P4Info with other ids, and
+//! with the public programs of PINS, if available. Packets take the paths of all flows, and the second push sends
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -286,8 +287,8 @@ fn hardware() -> Script {
     Script { commits_once: true, ..Script::default() }
 }
 
-/// A fabric of switches that accept only what hardware accepts, with the state of another controller: a program with
-/// the same tables in other sizes, and an unwanted route.
+/// A fabric of switches that accept only what hardware accepts, with the state of another controller. That state is a
+/// program with the same tables in other sizes, and an unwanted route.
 async fn left_by_another(sai: &Program) -> Lab {
     let lab = Lab::start(tree_of(&planned(), |_| {})).await;
     let mut other = sai.info().message().clone();

@@ -1,7 +1,7 @@
-//! A fabric of `os: pins` with BMv2 switches, if `simple_switch_grpc` is installed: with closc's own pipeline, and with
-//! the public programs of PINS if `CLOSC_SAI` names their folder. BMv2 does not translate types, so its P4Info has
-//! numbers where the tree has names. Packets take the paths of all flows, shares are as planned, and the second push
-//! sends nothing.
+//! A fabric of `os: pins` with BMv2 switches, if `simple_switch_grpc` is installed. It is pushed with closc's own
+//! pipeline, and with the public programs of PINS if `CLOSC_SAI` names their folder. BMv2 does not translate types, so
+//! its P4Info has numbers where the tree has names. Packets take the paths of all flows, shares are as planned, and the
+//! second push sends nothing.
 
 use std::collections::BTreeMap;
 

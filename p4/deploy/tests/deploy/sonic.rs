@@ -363,7 +363,7 @@ async fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     let Some(switch) = FakeSwitch::for_long() else { return };
     let tree = NEW.replace("192.0.2.1/24", "198.51.100.1/24");
     let options = SonicOptions { confirm: Duration::from_secs(1), ..SonicOptions::default() };
-    // The rollback is armed for one second, which this switch's timer does not count.
+    // The rollback is armed for one second, but the timer of this switch never fires by itself.
     let report = switch.push_with(&tree, options).await;
     assert!(!report.is_good() && fault(&report).is_transient(), "{report:?}");
     assert_eq!(
@@ -462,9 +462,9 @@ async fn end_and_push_again(switch: &FakeSwitch, what: &str, command: usize, lat
 #[tokio::test]
 async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
     let Some(switch) = FakeSwitch::for_long() else { return };
-    // To die before a command differs from dying after the previous one only if the script does something in between.
-    // It does so at the two commands that arm the rollback and save, so each command is tested once, and these two on
-    // both sides.
+    // Dying before a command differs from dying after the previous one only if the script does something in between. It
+    // does so at the two commands that arm the rollback and save, so each command is tested once, and these two on both
+    // sides.
     let mut n_commands = 0;
     for command in 1.. {
         let mut is_reached = false;

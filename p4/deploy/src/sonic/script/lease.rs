@@ -1,8 +1,8 @@
 //! Commands that let one controller at a time change a switch: a lease with an owner, an end and a fencing number.
 //!
 //! In: the folder of the switch, the owner, a duration. Out: commands for `sh`, to be run under the lock of the folder.
-//! Invariants: the end counts seconds since boot, so changes of the clock do not move it, and a reboot ends the lease;
-//! each lease has a higher number than earlier ones; a controller whose lease was taken over neither confirms nor rolls
+//! Invariants: the end counts seconds since boot, so changes of the clock do not move it. A reboot ends the lease. Each
+//! lease has a higher number than earlier ones. A controller whose lease was taken over neither confirms nor rolls
 //! back.
 
 /// Exit status of a rejected request for the lease.
@@ -65,7 +65,8 @@ mod tests {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(HELD));
         assert!(said.starts_with("closc-lease 1 ") && said.trim_end().ends_with(" alice@a"), "{said}");
-        // The same owner again; then another one, because the owner is gone; then the first has lost it.
+        // The same owner takes the lease again. Another one takes it over, because the owner is gone. Then the first
+        // has lost it.
         assert_eq!(number(&run(&take(&state, "alice@a", 600, None))), Some(2));
         assert_eq!(run(&take(&state, "bob@b", 600, Some(1))).status.code(), Some(HELD));
         assert_eq!(number(&run(&take(&state, "bob@b", 600, Some(2)))), Some(3));

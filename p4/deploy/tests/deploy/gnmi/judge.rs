@@ -1,4 +1,4 @@
-//! Both sides are tested with the public client and messages of `pygnmi`: its client calls the server of these tests,
+//! Both sides are tested with the public client and messages of `pygnmi`. Its client calls the server of these tests,
 //! and a server built from its messages decodes a push.
 //!
 //! `CLOSC_PYGNMI` names the Python that has the package.
