@@ -1,9 +1,9 @@
 //! Entries of the pipeline `sai`, which models the routing of SONiC hardware with P4Runtime (PINS).
 //!
 //! In: the intent of a switch. Out: the entries of each table, each after those it refers to. Invariants: ids are text
-//! and depend only on position: a router interface and its next hop have the name of the port, a group has a digest of
-//! its shares; the number of a port is `id` of its row in CONFIG_DB; all routes are in the default VRF, whose name is
-//! empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the pipeline has no table for
+//! and depend only on position. A router interface and its next hop have the name of the port, and a group has a digest
+//! of its shares. The number of a port is `id` of its row in CONFIG_DB. All routes are in the default VRF, whose name
+//! is empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the pipeline has no table for
 //! them. After a segment is removed, the destination of a packet is looked up in the routes here.
 
 use std::collections::{BTreeMap, BTreeSet};

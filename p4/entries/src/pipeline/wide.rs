@@ -1,8 +1,8 @@
 //! Pipelines whose port numbers are wider than those of v1model.
 //!
 //! In: the output of p4c for `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as in v1model, and a width.
-//! Out: the same pipeline with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay; only
-//! the widths of ports, the numbers of the two special ports ([`special`]) and the sizes of per-port objects change; a
+//! Out: the same pipeline with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay. Only
+//! the widths of ports, the numbers of the two special ports ([`special`]) and the sizes of per-port objects change. A
 //! program without the expected places is rejected, and a test covers every width.
 //!
 //! | what | in nine bits | in `w` bits |

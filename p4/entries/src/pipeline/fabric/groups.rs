@@ -1,8 +1,8 @@
 //! Weighted groups: routes over several ports use the same group if their shares are equal.
 //!
 //! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
-//! derived from its members, so an added or removed route does not renumber the groups of other routes; a member has
-//! the id of its port and watches it, so that flows leave a dead port before a controller acts.
+//! derived from its members, so an added or removed route does not renumber the groups of other routes. A member has
+//! the id of its port and watches the port, so that flows leave a dead port before a controller acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,8 +125,8 @@ impl Groups {
     }
 }
 
-/// Returns the entry that configures the hash: a different seed for each switch, so that two tiers do not make the same
-/// choice, and the destination queue pair if the platform can hash it.
+/// Returns the entry that configures the hash. It has a different seed for each switch, so that two tiers do not make
+/// the same choice. It includes the destination queue pair if the platform can hash it.
 fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let switch = intent.switch;
     let [zone_high, zone_low] = switch.zone.0.to_be_bytes();

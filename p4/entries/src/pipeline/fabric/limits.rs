@@ -67,7 +67,8 @@ pub(super) fn nic_classes(intent: &DeviceIntent<'_>, kind: Kind) -> impl Iterato
 }
 
 /// Returns the class for packets above a rate: the default class if it has no limit, otherwise the first class without
-/// one. If every class has a limit, none is applied: no class needs protection from another.
+/// one. If every class has a limit, `None` is returned and no limit is applied, because no class needs protection from
+/// another.
 fn free_class<'i>(intent: &'i DeviceIntent<'_>) -> Option<&'i Class> {
     let default = intent.qos.default_class();
     std::iter::once(default).chain(intent.qos.classes()).find(|class| !is_limited(class))

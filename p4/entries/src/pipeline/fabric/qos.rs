@@ -1,7 +1,7 @@
 //! Classes, marking and trimming: `dscp_class`, `trim` and `ecn`.
 //!
-//! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile;
-//! packets to a NIC are not marked if the profile does not mark the last hop; marking starts before trimming.
+//! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile.
+//! Packets to a NIC are not marked if the profile does not mark the last hop. Marking starts before trimming.
 //!
 //! The pipeline counts a queue in packets or cells, depending on its [`Form`]. The profile counts it in bytes.
 
