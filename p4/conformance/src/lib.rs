@@ -3,7 +3,7 @@
 //! In: a connection to a server, and a program with every kind of object. Out: a [`Report`] with the corners (test
 //! cases) of each section of the specification. Each has passed, has failed with the answer of the server, or is not
 //! applicable. Invariants: every corner starts with the program newly set, so it does not depend on the previous
-//! corner; a rejected update must leave the state unchanged; behaviour that the specification leaves open is not
+//! corner. A rejected update must leave the state unchanged. Behaviour that the specification leaves open is not
 //! judged.
 
 mod bench;
