@@ -29,7 +29,7 @@ fn the_unit_exposes_little() {
     assert!(level <= EXPOSURE_MAX, "{said}");
 }
 
-/// systemd knows every setting of the unit, and closc knows the command that it starts.
+/// systemd accepts every setting of the unit, and closc has the command that it starts.
 #[test]
 fn the_unit_is_understood() {
     let text = std::fs::read_to_string(UNIT).expect("it is in the repository");

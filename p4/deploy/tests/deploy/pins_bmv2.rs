@@ -53,7 +53,7 @@ impl<'p> Site<'p> {
         Some(Site { plan, switches, inventory, tree: tree_of(plan, |_| {}) })
     }
 
-    /// The ends of cables: both for those between switches, the switch's for those of NICs.
+    /// The switch ports of cables: both ends of cables between switches, one end of cables to NICs.
     fn ends(&self) -> BTreeMap<Link, Vec<Place>> {
         let mut ends: BTreeMap<Link, Vec<Place>> = BTreeMap::new();
         for switch in self.plan.switches() {
