@@ -118,7 +118,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("place", "--floor", Dash::Reads("place sonic.yaml --floor -", "floor.csv", 0)),
     ("place", "--out", Dash::Writes("place sonic.yaml --floor floor.csv --out -", 0, "")),
     ("place", "--placed", Dash::Writes("place sonic.yaml --floor floor.csv --placed - -q", 0, "rack,row")),
-    ("init", "--out", Dash::Writes("init --nics 64 --planes 2 --speed 400G --out -", 0, "# 64 NICs")),
+    ("init", "--out", Dash::Writes("init --nics 128 --planes 2 --speed 400G --out -", 0, "# 128 NICs")),
     ("import", "[DEVICE=]FILE|DIR", Dash::Reads("import - --out imported.yaml", "cables.csv", 0)),
     ("import", "--out", Dash::Writes("import cables.csv --out -", 0, "")),
     ("import", "--map", Dash::Writes("import cables.csv --out mapped.yaml --map -", 0, "")),

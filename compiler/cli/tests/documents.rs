@@ -54,7 +54,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "fix a.yaml", "closc-fix/1"),
     (0, "fmt a.yaml", "closc-fmt/1"),
     (0, "grow a.yaml a.yaml", "closc-grow/1"),
-    (0, "init --nics 64 --planes 2 --speed 400G --out new.yaml", "closc-init/2"),
+    (0, "init --nics 128 --planes 2 --speed 400G --out new.yaml", "closc-init/2"),
     (0, "man --out man", "closc-man/1"),
     (0, "paths a.yaml su001-n001 su002-n001 --limit 2", "closc-paths/1"),
     (0, "platforms", "closc-platforms/1"),

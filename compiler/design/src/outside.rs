@@ -89,7 +89,7 @@ pub enum Outside {
     Named(String),
     /// Even the fewest T1s and T2s that a plane needs have far more ports than are used.
     #[error(
-        "less than half of the ports of T1s or T2s would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
+        "less than half of the ports of T1s or T2s would be in use: take more `--nics`, fewer `--planes`, smaller switches or another `--routing`; \
          `closc design --grow-to N` keeps ports for growth"
     )]
     TooLarge,

@@ -31,6 +31,9 @@ fn cages(ports: u64, split: Breakout) -> u64 {
     ports.div_ceil(split.ports.into())
 }
 
+/// More switches or ports than any need of the test has.
+const COUNT_MAX: u64 = 1 << 20;
+
 fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
 }
@@ -146,9 +149,10 @@ fn of_zones(
     let is_even = |t1s: &u64| {
         bandwidth(per_group, down) * u64::from(most.up) <= bandwidth(*t1s, up) * u64::from(most.down)
     };
-    let t1s = (2..).find(is_even).expect("bandwidth grows");
-    let above =
-        (2..).find(|ports| bandwidth(groups, mid_down) <= bandwidth(*ports, mid_up)).expect("it grows");
+    let t1s = (2..=COUNT_MAX).find(is_even).expect("bandwidth grows");
+    let above = (2..=COUNT_MAX)
+        .find(|ports| bandwidth(groups, mid_down) <= bandwidth(*ports, mid_up))
+        .expect("it grows");
     let fits = cages(per_group, down) + cages(t1s, up) <= low.panel.cages.into()
         && cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into();
     // Half of the cages of a T1, with parts of cages, and more T0s than a T1 has ports.

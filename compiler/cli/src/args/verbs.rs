@@ -68,7 +68,9 @@ fn synonym(verb: &str) -> Option<&'static str> {
         "rollback" | "revert" => {
             "`closc push` of the earlier tree restores it; an unconfirmed push rolls back by itself"
         }
-        "graph" | "draw" | "plot" | "diagram" | "topology" => "use `closc export drawing`",
+        "graph" | "draw" | "plot" | "diagram" | "topology" | "svg" | "png" | "dot" | "drawing" => {
+            "use `closc export drawing`"
+        }
         "validate" | "lint" | "doctor" => {
             "use `closc check` for a fabric file, or `closc verify` for a compiled tree"
         }
@@ -104,7 +106,6 @@ fn synonym(verb: &str) -> Option<&'static str> {
         "clab" | "containerlab" => "use `closc export containerlab`",
         "netbox" => "`closc export cables` writes files for NetBox",
         "pdf" | "html" | "report" => "use `closc export report`, a page that a browser prints as PDF",
-        "svg" | "png" | "dot" | "drawing" => "use `closc export drawing`",
         "k8s" | "kubernetes" => "use `closc export kubernetes`",
         "slurm" | "kueue" | "scheduler" => "use `closc export scheduler`",
         "prometheus" | "gnmic" | "telemetry" => "use `closc export telemetry`",

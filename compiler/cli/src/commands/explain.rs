@@ -111,9 +111,10 @@ fn target_text(page: &TargetPage) -> String {
 fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     let rules = rules();
     let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
-        let device = match code.contains('-') {
-            true => format!("; for a switch, use `closc explain device FILE {code}`"),
-            false => String::new(),
+        let device = if code.contains('-') {
+            format!("; for a switch, use `closc explain device FILE {code}`")
+        } else {
+            String::new()
         };
         bail!("`{code}` is not a code; `closc explain codes` lists them{device}");
     };

@@ -30,7 +30,7 @@ pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
 /// Returns the commands at a path, in the order of the text.
 pub(crate) fn commands<'t>(text: &'t str, path: &[Step]) -> Vec<&'t str> {
     let entries = entries(text);
-    let mut blocks = vec![0..entries.len()];
+    let mut blocks: Vec<Range<usize>> = std::iter::once(0..entries.len()).collect();
     let mut found = Vec::new();
     for step in path {
         found = blocks

@@ -119,7 +119,7 @@ fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let profile = Step::from(format!("qos profile {profile}").as_str());
     let number = name.rsplit(' ').next().unwrap_or_default();
     let queue = |command: &str| {
-        let own = Step::Around("".to_owned(), format!("tx-queue {number}"));
+        let own = Step::Part(format!("tx-queue {number}"));
         let lines = blocks::commands(text, &[profile.clone(), own.clone(), start(command)]);
         let lines = lines.into_iter().map(|line| vec![profile.clone(), own.clone(), line.into()]);
         lines.chain([vec![profile.clone(), own.clone(), start(command)]]).collect::<Vec<_>>()
