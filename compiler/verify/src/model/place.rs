@@ -97,6 +97,16 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// Makes the step to the first key with this beginning.
+    pub(crate) fn start(text: impl Into<String>) -> Self {
+        Step::Start(text.into())
+    }
+
+    /// Makes the step to a command of IPv4 or IPv6, by what follows the word.
+    pub(crate) fn ip(rest: impl Into<String>) -> Self {
+        Step::Around("ip".to_owned(), rest.into())
+    }
+
     /// Returns whether a key fits.
     pub(crate) fn fits(&self, key: &str) -> bool {
         match self {

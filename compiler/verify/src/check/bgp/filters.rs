@@ -43,7 +43,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             }
             for (rule, fault) in faults {
                 let message = format!("`{}`: {fault}", fabric.cabling.switch(id));
-                let about = if std::ptr::eq(rule, &raw const LIMIT) {
+                let about = if rule.code == LIMIT.code {
                     About::Terms("", Term::Limit)
                 } else if terms.accepted.is_none() || terms.announced.is_none() {
                     About::Terms("", Term::Filters)

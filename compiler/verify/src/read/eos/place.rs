@@ -7,18 +7,8 @@ use crate::read::blocks;
 /// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
-/// Makes the step to a command by its beginning.
-fn start(text: impl Into<String>) -> Step {
-    Step::Start(text.into())
-}
-
-/// Makes the step to a command of IPv4 or IPv6.
-fn ip(rest: impl Into<String>) -> Step {
-    Step::Around("ip".to_owned(), rest.into())
-}
-
 fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
-    Fact::Path(std::iter::once(start("router bgp")).chain(steps).collect())
+    Fact::Path(std::iter::once(Step::start("router bgp")).chain(steps).collect())
 }
 
 /// Returns the facts of a subject, the main one first.
@@ -37,36 +27,36 @@ pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
         | About::Global(_)
         | About::Counter(_)
         | About::IngressFilter
-        | About::Source(_) => top(start("hostname")),
+        | About::Source(_) => top(Step::start("hostname")),
         About::Port(name) => {
             let lines = ["mtu ", "speed ", "error-correction ", "no shutdown", "shutdown"];
-            return lines.map(|line| interface(name, start(line))).into();
+            return lines.map(|line| interface(name, Step::start(line))).into();
         }
         About::Neighbour(name) | About::Mac(name) => {
             Fact::Path(vec![format!("interface {name}").as_str().into()])
         }
-        About::Peer(name) | About::Description(name) => interface(name, start("description ")),
-        About::Address(name) => interface(name, ip(" address ")),
-        About::Qos(name) => interface(name, start("service-profile ")),
+        About::Peer(name) | About::Description(name) => interface(name, Step::start("description ")),
+        About::Address(name) => interface(name, Step::ip(" address ")),
+        About::Qos(name) => interface(name, Step::start("service-profile ")),
         About::Setting(port, name) => follow(setting, port, name),
         About::Length(name) | About::Headroom(name) => follow(setting, name, "headroom"),
-        About::Pools => top(start("platform trident mmu ")),
-        About::Loopback => interface("Loopback0", ip(" address ")),
+        About::Pools => top(Step::start("platform trident mmu ")),
+        About::Loopback => interface("Loopback0", Step::ip(" address ")),
         About::Management => {
-            let address = Fact::Path(vec![start("interface Management"), ip(" address ")]);
-            return vec![address, top(ip(" route vrf "))];
+            let address = Fact::Path(vec![Step::start("interface Management"), Step::ip(" address ")]);
+            return vec![address, top(Step::ip(" route vrf "))];
         }
-        About::Route(prefix) | About::Blackhole(prefix) => top(ip(format!(" route {prefix} "))),
-        About::Routes => top(ip(" route ")),
+        About::Route(prefix) | About::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
+        About::Routes => top(Step::ip(" route ")),
         About::Segment(_) | About::Segments | About::Stated(_) => return Vec::new(),
-        About::Balance => top(start("ip hardware fib load-balance")),
+        About::Balance => top(Step::start("ip hardware fib load-balance")),
         About::Bgp => bgp([]),
         About::Terms(port, term) => return terms(port, term),
-        About::Session(name) => bgp([start(format!("neighbor interface {name} "))]),
+        About::Session(name) => bgp([Step::start(format!("neighbor interface {name} "))]),
         About::Network(prefix) => {
-            bgp([start("address-family "), format!("network {prefix}").as_str().into()])
+            bgp([Step::start("address-family "), format!("network {prefix}").as_str().into()])
         }
-        About::Filters => top(start("route-map ")),
+        About::Filters => top(Step::start("route-map ")),
     }]
 }
 
@@ -76,33 +66,33 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
         vec![Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() }]
     };
     match term {
-        Term::Times => vec![bgp([start("timers bgp ")])],
+        Term::Times => vec![bgp([Step::start("timers bgp ")])],
         Term::Bfd => group("bfd"),
         Term::Interval => group("out-delay"),
         Term::Connect => group("connect-retry"),
         Term::Rest => group("idle-restart-timer"),
         Term::Limit => group("maximum-routes"),
         Term::Filters => group("route-map"),
-        Term::Restart => vec![bgp([start("graceful-restart ")])],
-        Term::Identifier => vec![bgp([start("router-id ")])],
+        Term::Restart => vec![bgp([Step::start("graceful-restart ")])],
+        Term::Identifier => vec![bgp([Step::start("router-id ")])],
     }
 }
 
 /// Returns the paths of a command of the group of a port's session, or of all groups.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
-    let process = start("router bgp");
-    let member = start(format!("neighbor interface {port} "));
+    let process = Step::start("router bgp");
+    let member = Step::start(format!("neighbor interface {port} "));
     let groups =
         if port.is_empty() { Vec::new() } else { blocks::commands(text, &[process.clone(), member]) };
     let mut groups: Vec<&str> = groups.iter().filter_map(|line| line.split(' ').nth(4)).collect();
     if groups.is_empty() {
-        let all = blocks::commands(text, &[process.clone(), start("neighbor ")]);
+        let all = blocks::commands(text, &[process.clone(), Step::start("neighbor ")]);
         groups = all.iter().filter_map(|line| line.strip_suffix(" peer group")?.split(' ').nth(1)).collect();
     }
     let paths = groups.into_iter().flat_map(|group| {
         let command = format!("neighbor {group} {name}");
-        let own = blocks::commands(text, &[process.clone(), start(command.as_str())]);
-        let family = || vec![process.clone(), start("address-family "), start(command.as_str())];
+        let own = blocks::commands(text, &[process.clone(), Step::start(command.as_str())]);
+        let family = || vec![process.clone(), Step::start("address-family "), Step::start(command.as_str())];
         match own.as_slice() {
             [] => vec![family()],
             own => own.iter().map(|line| vec![process.clone(), Step::from(*line)]).collect(),
@@ -113,30 +103,33 @@ fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
 
 /// Returns the paths of a setting of the quality of service of a port.
 fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
-    let attached = vec![format!("interface {port}").as_str().into(), start("service-profile ")];
+    let attached = vec![format!("interface {port}").as_str().into(), Step::start("service-profile ")];
     let reference = blocks::commands(text, &attached);
     let profile = reference.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
     let profile = Step::from(format!("qos profile {profile}").as_str());
     let number = name.rsplit(' ').next().unwrap_or_default();
     let queue = |command: &str| {
         let own = Step::Part(format!("tx-queue {number}"));
-        let lines = blocks::commands(text, &[profile.clone(), own.clone(), start(command)]);
+        let lines = blocks::commands(text, &[profile.clone(), own.clone(), Step::start(command)]);
         let lines = lines.into_iter().map(|line| vec![profile.clone(), own.clone(), line.into()]);
-        lines.chain([vec![profile.clone(), own.clone(), start(command)]]).collect::<Vec<_>>()
+        lines.chain([vec![profile.clone(), own.clone(), Step::start(command)]]).collect::<Vec<_>>()
     };
     let shares = |command: String| {
         let applied = Step::Around("platform trident mmu queue profile ".to_owned(), " apply".to_owned());
         let own = blocks::commands(text, std::slice::from_ref(&applied));
         let own = own.first().and_then(|line| line.strip_suffix(" apply"));
-        let block = own.map_or(start("platform trident mmu queue profile "), Step::from);
-        vec![vec![block, start(command)], vec![applied]]
+        let block = own.map_or(Step::start("platform trident mmu queue profile "), Step::from);
+        vec![vec![block, Step::start(command)], vec![applied]]
     };
     let watchdog = |rest: &str| {
         let command = format!("priority-flow-control pause watchdog{rest}");
-        vec![vec![profile.clone(), if rest.is_empty() { command.as_str().into() } else { start(command) }]]
+        vec![vec![
+            profile.clone(),
+            if rest.is_empty() { command.as_str().into() } else { Step::start(command) },
+        ]]
     };
     let maps = |kind: &str, number: &str| {
-        let all = blocks::commands(text, &[start(format!("qos map {kind} "))]);
+        let all = blocks::commands(text, &[Step::start(format!("qos map {kind} "))]);
         let has = |line: &&&str| line.split(' ').any(|word| word == number);
         let own: Vec<&str> = all.iter().filter(has).copied().collect();
         let lines = if own.is_empty() { all } else { own };
@@ -155,8 +148,8 @@ fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         _ => match name {
             "watchdog" => watchdog(""),
             "headroom" => shares("ingress headroom ".to_owned()),
-            "headroom pool" => vec![vec![start("platform trident mmu headroom-pool ")]],
-            "pfc_enable" => vec![vec![profile.clone(), start("priority-flow-control ")]],
+            "headroom pool" => vec![vec![Step::start("platform trident mmu headroom-pool ")]],
+            "pfc_enable" => vec![vec![profile.clone(), Step::start("priority-flow-control ")]],
             "queues" => vec![vec![profile.clone(), Step::Part("tx-queue ".to_owned())]],
             "dscp_to_tc_map" => maps("dscp", ""),
             "tc_to_queue_map" => maps("traffic-class", ""),
@@ -164,7 +157,7 @@ fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         },
     };
     if name == "dscp_to_tc_map" || paths.is_empty() {
-        paths.push(vec![profile.clone(), start("qos trust")]);
+        paths.push(vec![profile.clone(), Step::start("qos trust")]);
     }
     paths.push(attached);
     paths

@@ -7,18 +7,8 @@ use crate::read::{blocks, linux};
 /// Addresses, routes and segments.
 pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
 
-/// Makes the step to a command by its beginning.
-fn start(text: impl Into<String>) -> Step {
-    Step::Start(text.into())
-}
-
-/// Makes the step to a command of IPv4 or IPv6.
-fn ip(rest: impl Into<String>) -> Step {
-    Step::Around("ip".to_owned(), rest.into())
-}
-
 fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
-    Fact::Path(std::iter::once(start("router bgp")).chain(steps).collect())
+    Fact::Path(std::iter::once(Step::start("router bgp")).chain(steps).collect())
 }
 
 /// Returns the file, and the facts of a subject, the main one first.
@@ -39,22 +29,22 @@ pub(crate) fn facts(about: About<'_>) -> (&'static str, Vec<Fact>) {
         | About::Counter(_)
         | About::Pools
         | About::IngressFilter
-        | About::Source(_) => top(start("hostname")),
-        About::Peer(name) | About::Description(name) => interface(name, start("description ")),
-        About::Address(name) => interface(name, ip(" address ")),
-        About::Loopback => interface("lo", ip(" address ")),
-        About::Route(prefix) | About::Blackhole(prefix) => top(ip(format!(" route {prefix} "))),
-        About::Routes => top(ip(" route ")),
-        About::Segment(prefix) => segments(vec![start(format!("sid {prefix} "))]),
+        | About::Source(_) => top(Step::start("hostname")),
+        About::Peer(name) | About::Description(name) => interface(name, Step::start("description ")),
+        About::Address(name) => interface(name, Step::ip(" address ")),
+        About::Loopback => interface("lo", Step::ip(" address ")),
+        About::Route(prefix) | About::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
+        About::Routes => top(Step::ip(" route ")),
+        About::Segment(prefix) => segments(vec![Step::start(format!("sid {prefix} "))]),
         About::Segments => segments(Vec::new()),
         About::Balance => return (FILE, Vec::new()),
         About::Bgp => bgp([]),
         About::Terms(port, term) => return (FILE, terms(port, term)),
-        About::Session(name) => bgp([start(format!("neighbor {name} interface "))]),
+        About::Session(name) => bgp([Step::start(format!("neighbor {name} interface "))]),
         About::Network(prefix) => {
-            bgp([start("address-family "), format!("network {prefix}").as_str().into()])
+            bgp([Step::start("address-family "), format!("network {prefix}").as_str().into()])
         }
-        About::Filters => top(start("route-map ")),
+        About::Filters => top(Step::start("route-map ")),
         About::Port(_)
         | About::Neighbour(_)
         | About::Length(_)
@@ -71,9 +61,10 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group =
         |name: &str| Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() };
     match term {
-        Term::Times => vec![bgp([start("timers bgp ")])],
+        Term::Times => vec![bgp([Step::start("timers bgp ")])],
         Term::Bfd => {
-            let profile = |line: &str| Fact::Path(vec!["bfd".into(), start("profile "), start(line)]);
+            let profile =
+                |line: &str| Fact::Path(vec!["bfd".into(), Step::start("profile "), Step::start(line)]);
             let lines = ["detect-multiplier ", "transmit-interval ", "receive-interval "];
             std::iter::once(group("bfd ")).chain(lines.map(profile)).collect()
         }
@@ -81,30 +72,30 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
         Term::Connect => vec![group("timers connect ")],
         Term::Rest | Term::Limit => vec![group("maximum-prefix ")],
         Term::Filters => vec![group("route-map ")],
-        Term::Restart => vec![bgp([start("bgp graceful-restart")])],
-        Term::Identifier => vec![bgp([start("bgp router-id ")])],
+        Term::Restart => vec![bgp([Step::start("bgp graceful-restart")])],
+        Term::Identifier => vec![bgp([Step::start("bgp router-id ")])],
     }
 }
 
 /// Returns the paths of a command of the group of a port's session, or of all groups.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
-    let process = start("router bgp");
+    let process = Step::start("router bgp");
     let ending = |step: Step, end: &str| -> Vec<String> {
         let lines = blocks::commands(text, &[process.clone(), step]);
         let words = lines.iter().filter(|line| line.contains(end)).map(|line| line.split(' '));
         words.filter_map(|mut words| words.next_back().map(str::to_owned)).collect()
     };
-    let member = start(format!("neighbor {port} "));
+    let member = Step::start(format!("neighbor {port} "));
     let mut groups = if port.is_empty() { Vec::new() } else { ending(member, " peer-group ") };
     if groups.is_empty() {
-        let heads = blocks::commands(text, &[process.clone(), start("neighbor ")]);
+        let heads = blocks::commands(text, &[process.clone(), Step::start("neighbor ")]);
         let name = |line: &&str| Some(line.strip_suffix(" peer-group")?.split(' ').nth(1)?.to_owned());
         groups = heads.iter().filter_map(name).collect();
     }
     let paths = groups.into_iter().flat_map(|group| {
         let command = format!("neighbor {group} {name}");
-        let own = [process.clone(), start(command.as_str())];
-        let inside = [process.clone(), start("address-family "), start(command.as_str())];
+        let own = [process.clone(), Step::start(command.as_str())];
+        let inside = [process.clone(), Step::start("address-family "), Step::start(command.as_str())];
         if blocks::commands(text, &own).is_empty() && name.starts_with(['m', 'r']) {
             let lines = blocks::commands(text, &inside);
             let [process, family, first] = inside;
