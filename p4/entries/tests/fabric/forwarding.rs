@@ -1,5 +1,5 @@
 //! Effect of the entries of random small fabrics on packets. Every path of the plan is followed over exactly its
-//! cables, packets that a NIC may not send are dropped. Groups have the right weights. The entries are read back from
+//! cables. Packets that a NIC may not send are dropped. Groups have the right weights. The entries are read back from
 //! their file.
 
 use std::collections::BTreeMap;
