@@ -143,10 +143,10 @@ pub struct PushArgs {
     /// Seconds until an unconfirmed change is rolled back
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::seconds())]
     pub confirm: u64,
-    /// Return switches over SSH to their state before this push
+    /// Roll back the named push (SSH switches)
     #[arg(long, value_name = "RUN", value_parser = run_name, conflicts_with_all = ["out", "reload", "overlay"])]
     pub rollback: Option<String>,
-    /// Command to run after each plane except the last; a failure stops the push
+    /// Command to run between planes; its failure stops the push
     #[arg(long, value_name = "COMMAND")]
     pub gate: Option<String>,
 }

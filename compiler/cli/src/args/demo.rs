@@ -9,7 +9,7 @@ use super::number;
 #[command(
     after_help = "A tour breaks a T1, a cable, a NIC port and a plane, one after the other. A click on the page ends the tour, \
                   and the demo then runs until Ctrl-C.\n\n\
-                  Exit codes: 0 every fault was named and nothing else, 1 otherwise"
+                  Exit codes: 0 only the injected faults were named, 1 otherwise"
 )]
 pub struct DemoArgs {
     /// Narrate the tour on the terminal too
@@ -24,7 +24,7 @@ pub struct DemoArgs {
     /// Fabric time until the end [default: the length of the tour]
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
-    /// Write both curves of goodput to an SVG file
+    /// Write a plot of goodput over time (SVG)
     #[arg(long, value_name = "FILE")]
     pub plot: Option<Utf8PathBuf>,
 }

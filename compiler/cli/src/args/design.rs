@@ -43,10 +43,8 @@ const OF_NEEDS: [&str; 18] = [
 
 /// Arguments of `design`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Of all designs that meet the need, those are printed that no other beats in every number.\nEach was checked: \
-                  `closc check` has no finding for its file. `--pick N --out FILE` writes one."
-)]
+#[command(after_help = "Prints the designs that no other design beats in every number.\nEach was checked: \
+                  `closc check` has no finding for its file. `--pick N --out FILE` writes one.")]
 pub(crate) struct DesignArgs {
     /// Number of NICs
     #[arg(
@@ -60,7 +58,7 @@ pub(crate) struct DesignArgs {
     /// NICs per node
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub nics_per_node: u8,
-    /// T0s that the NICs of a node are spread over
+    /// Rails: T0s over which the NICs of a node are spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub rails: u8,
     /// Numbers of planes to try, each 1 to 16
@@ -114,7 +112,7 @@ pub(crate) struct DesignArgs {
     /// CSV file `item,price`; items are platforms, `cable nic-t0`, `cable switch-switch`, `module switch-switch`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
-    /// Number that decides which design comes first
+    /// Objective by which designs are sorted
     #[arg(long, value_enum, default_value_t = Objective::Capacity)]
     pub objective: Objective,
     /// Maximum number of designs printed
@@ -157,7 +155,7 @@ pub(crate) enum Objective {
     Cost,
     /// Number of switches
     Switches,
-    /// Bandwidth of all switches, used or not
+    /// Bandwidth of all switch ports
     Capacity,
     /// Cables between switches
     Cables,

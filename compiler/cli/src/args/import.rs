@@ -32,7 +32,7 @@ pub(crate) struct ImportArgs {
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "imported", value_parser = parse_name)]
     pub(crate) name: String,
-    /// Name patterns of nodes (`*` matches any text), if not evident from the cables
+    /// Name patterns of nodes, for example `client*`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(crate) nodes: Vec<String>,
     /// Switch platform, or per tier `t0=NAME` [default: by port names]
