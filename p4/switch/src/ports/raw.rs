@@ -86,7 +86,7 @@ impl RawSocket {
             return Err(io::Error::last_os_error());
         }
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1_i32)?;
-        // Older kernels do not support it; then outgoing frames are recognised by their address.
+        // Older kernels do not support it. Then `receive` skips outgoing frames by their packet type.
         let _ = set_option(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32);
         if set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER).is_err() {
             set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER)?;

@@ -8,7 +8,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::expr::{Binary, BinaryOp, Comparison, Expr, Mode, Value};
 
-/// Maximum shift whose result gets a range; larger ones depend on their mask.
+/// Largest shift for which a range is computed. The range of a larger one is unknown unless a mask bounds it.
 const WIDEST_SHIFT: u32 = 4096;
 
 /// Least and greatest value.
@@ -176,7 +176,7 @@ fn both_signs(l: &Span, r: &Span) -> Span {
     (-(BigInt::from(1) << bits), (BigInt::from(1) << bits) - 1)
 }
 
-/// A natural number bounds a conjunction, regardless of the other operand.
+/// A natural number bounds a bitwise AND, regardless of the other operand.
 fn and_known(l: Option<&Span>, r: Option<&Span>) -> Range {
     let known = l.or(r)?;
     is_natural(known).then(|| (BigInt::ZERO, known.1.clone()))
