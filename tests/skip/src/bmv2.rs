@@ -28,7 +28,7 @@ impl Drop for Bmv2 {
 }
 
 impl Bmv2 {
-    /// Starts BMv2 without a pipeline. `target` contains the arguments after `--`.
+    /// Starts BMv2 without a pipeline. `target` is added to the arguments after `--`.
     pub fn start(program: &Path, device: u64, target: &[&str]) -> io::Result<Self> {
         let folder = folder()?;
         let mut command = Command::new(program);
