@@ -23,7 +23,7 @@ use crate::split::{Run, Weights, share};
 /// Name and version of the format of pins.
 pub const FORMAT: &str = "closc-pins/1";
 
-/// Treatment of traffic to another group by one group's NICs.
+/// Paths for traffic from the NICs of one group to those of another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pin {
     /// The T0 group that sends.

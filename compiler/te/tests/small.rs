@@ -125,7 +125,7 @@ fn places_are_spread_over_their_nics() {
     assert_eq!((tiers[1].tier, tiers[1].figures.cables), ("T0 to T1", 8));
     // Two NICs send 60 each, two thirds of it leave the group: 80 over 4 uplinks.
     close(tiers[1].figures.mean, 0.2);
-    // The node has one NIC. A row in another unit adds to it.
+    // The node has one NIC, which sends 50 Gb/s (`mbps` is Mb/s) over two ports of 100G. A demand of 0 adds nothing.
     let text = "destination,mbps,source\nsu002-n001/nic0,50000,su001-n001\nzone 0,0,all\n";
     let placed =
         engineer(&plan, &Matrix::from_csv(&plan, text.as_bytes()).expect("it is legal"), &Options::default())
@@ -256,6 +256,7 @@ fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
     let placed = place(&frr, "group-0001,group-0002,90\n");
     let report = placed.report(&frr, &[]);
     let up = report.methods[1].tiers.iter().find(|tier| tier.tier == "T0 to T1").expect("there are uplinks");
-    // Without weights, four uplinks at half load carry as much as two at full load, so the plan omits the narrow T1.
+    // Without weights both T1s get equal shares, and the single cable of one T1 is full when the uplinks are half full.
+    // Two full uplinks to the other T1 carry as much, so the plan omits the first.
     close(up.figures.max, 0.45);
 }
