@@ -1,11 +1,11 @@
-//! The files with unsafe code, by themselves: their own tests run under AddressSanitizer here, without the hundreds of
-//! dependencies of their crates.
+//! The files of `closc-nic` and `closc-switch` with unsafe code: their own tests run under AddressSanitizer here,
+//! without the hundreds of dependencies of their crates.
 //!
 //! Invariants: what is compiled are the files of the crates, not copies.
 
 #![allow(dead_code, reason = "the crates around these files use all of them")]
 
-/// Wire format of a node's frames: Ethernet and IPv6, and its option.
+/// Lengths of the headers in front of a packet: Ethernet with IPv6, and the destination option.
 mod wire {
     pub(crate) const HEADER_LEN: usize = 54;
     pub(crate) const OPTION_LEN: usize = 16;
