@@ -54,7 +54,7 @@ fn pattern(own: &[&Named]) -> Option<String> {
 /// The text of a placeholder for a port.
 type Written<'a> = &'a dyn Fn(&Named) -> String;
 
-/// The text or placeholder of a part of every alias.
+/// Returns one part of the pattern: the text that all aliases have there, or a placeholder that fits all of them.
 fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {
     let text = split[0][at];
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {

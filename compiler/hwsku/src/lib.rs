@@ -110,7 +110,8 @@ impl Switch {
         self.accepted(&panel, skus, source)
     }
 
-    /// Leaves out hwskus until the catalogue accepts the entry with exactly SONiC's ports.
+    /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
+    /// rejects the entry.
     fn accepted(&self, panel: &Panel, mut skus: Vec<Sku>, source: &str) -> Result<Derived, String> {
         let id = id(&self.platform);
         let mut notes = Vec::new();

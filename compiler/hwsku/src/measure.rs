@@ -115,7 +115,7 @@ impl Answer {
         self.field(key, field)?.parse().ok()
     }
 
-    /// Returns the size of a table, used and available entries together, as the monitor of critical resources reports it.
+    /// Returns the size of a table: used and available entries together, from Critical Resource Monitoring (CRM).
     fn resource(&self, name: &str) -> Option<u32> {
         let of = |end: &str| self.number("CRM:STATS", &format!("crm_stats_{name}_{end}"));
         of("used")?.checked_add(of("available")?)

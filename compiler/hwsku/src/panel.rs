@@ -100,7 +100,7 @@ fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
     cages
 }
 
-/// The cages of the kind with the most lanes; a few others are service ports.
+/// Returns the cages of one size: the size whose cages have the most lanes in total. A few others are service ports.
 fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     let mut kinds: BTreeMap<usize, usize> = BTreeMap::new();
     for cage in &all {

@@ -1,6 +1,7 @@
 //! Settings of the SDK that change packets, from `sai.profile` and the SDK files of a hwsku.
 //!
-//! In: the folder of a hwsku. Out: [`Sdk`]. Invariants: a property is interpreted, or it is counted as ignored.
+//! In: the folder of a hwsku. Out: [`Sdk`]. Invariants: every property with a value is interpreted, is wiring of the
+//! board, or is listed as ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

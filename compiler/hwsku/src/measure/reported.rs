@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::{Answer, Measured, SCRIPT, accept, measure, text};
 
-/// Most bytes of memory for the JSON of a switch.
+/// Maximum memory for the JSON of a switch, in bytes.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// Most JSON documents, and most lines that only look like the start of one.
+/// Maximum number of lines at which a JSON document may begin, whether or not one does.
 const DOCUMENTS_MAX: usize = 64;
 
 /// Commands of EOS, each of which prints one JSON document.
@@ -68,7 +68,8 @@ impl Reported {
         self.documents.iter().find_map(|document| document.get(key)?.as_str())
     }
 
-    /// Returns the ports in front of the switch, by cage: `Ethernet7/1`, `swp7s0`. Service ports of EOS have no slash.
+    /// Returns the numbers of the cages, from the names of their ports: 7 for `Ethernet7/1` or `swp7s0`. Service ports
+    /// of EOS have no slash and are skipped.
     fn cages(&self, os: Os) -> BTreeSet<u16> {
         let number = |name: &str| -> Option<u16> {
             match os {
@@ -225,8 +226,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|sign| sign.to_ascii_lowercase()).collect()
 }
 
-/// Returns the entry of a model: the longest name of a box that begins it, and of several entries of that box the one
-/// that has as many ports.
+/// Returns the entry of a model. The model's name begins with the entry's SONiC platform name, without architecture and
+/// vendor; the longest such name wins. Of several entries with that name, returns one with the same number of cages.
 fn known<'a>(
     model: &str,
     os: Os,
