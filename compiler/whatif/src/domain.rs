@@ -11,7 +11,7 @@ use closc_topology::{DomainRule, Subject};
 use crate::element::{Domain, Element, Elements};
 use crate::lines::{self, LineError};
 
-/// Returns the domains of a fabric file, in the order of their kinds and names.
+/// Returns the domains of a fabric file, by kind, then in the order of their first switches.
 pub fn of_fabric(fabric: &Fabric) -> Vec<Domain> {
     let topology = fabric.topology();
     let mut domains = Vec::new();

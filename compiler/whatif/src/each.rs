@@ -30,7 +30,7 @@ pub struct Class {
     pub outcome: Outcome,
 }
 
-/// Impact of a failure without the failing elements. Failures with equal impact are one class.
+/// Kinds of the failing elements, and the impact of their failure. Failures with equal values are one class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Cost {
     kinds: Vec<Kind>,

@@ -21,7 +21,7 @@ use crate::state::{Climbs, PathCounts, State};
 /// Maximum number of planes.
 const PLANES: usize = 16;
 
-/// Up to this number of paths, pairs are counted in an array.
+/// With fewer planned paths than this, pairs are counted in an array.
 const DENSE_MAX: u64 = 1 << 16;
 
 const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];

@@ -6,9 +6,9 @@
 //! absent or drained. No I/O.
 //!
 //! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send. Paths are loaded
-//! evenly, so the share is the fraction of its paths that remain. The bandwidth of a pair *alone* is the capacity of
-//! its NIC ports in all planes that still have a path. So a pair that sends alone is not affected by the loss of one
-//! path of 256.
+//! evenly, so the share is the fraction of its paths that remain. The bandwidth of a pair *alone* is a sum over all
+//! planes: the capacity of its NIC port, or of its remaining disjoint paths if that is lower. So a pair that sends
+//! alone is not affected by the loss of one path of 256.
 
 mod bits;
 mod design;
@@ -88,7 +88,7 @@ impl<'a> WhatIf<'a> {
         each::each(self, kinds, together, chosen)
     }
 
-    /// Returns the number of ordered pairs of NICs.
+    /// Returns the number of unordered pairs of NICs: each pair counts once.
     pub fn pairs(&self) -> u64 {
         self.compare(&self.state, 0).pairs()
     }

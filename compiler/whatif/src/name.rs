@@ -1,7 +1,7 @@
 //! Writes and parses names of elements.
 //!
 //! In: an element, or its written name. Out: the name, or the elements. Invariants: names are those of `exceptions` in
-//! a fabric file and of `closc drain`. Other elements are written as a keyword and a number.
+//! a fabric file and of `closc drain`. Other elements are written as a keyword and a number or name.
 //!
 //! | name | element |
 //! |---|---|

@@ -19,15 +19,15 @@ pub struct Apart {
     pub planned: u64,
     /// Remaining paths.
     pub paths: Distribution,
-    /// Bandwidth in Mb/s of a pair while no other pair sends. Every plane with a path contributes the capacity of its
-    /// NIC port.
+    /// Bandwidth in Mb/s of a pair while no other pair sends. Every plane contributes the capacity of its NIC port, or
+    /// of its remaining disjoint paths if that is lower.
     pub alone_mbps: Distribution,
 }
 
-/// Pairs of NICs between the same two groups that are among the worst.
+/// Equal pairs of NICs, among the worst: they are between groups of the same two classes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Worst {
-    /// Remaining capacity, in parts of [`Outcome::whole`].
+    /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::whole`].
     pub share: u64,
     /// Remaining paths.
     pub paths: u64,
@@ -50,8 +50,8 @@ pub struct Outcome {
     pub whole: u64,
     /// Number of planes. Each is an equal part of the whole.
     pub planes: u64,
-    /// Shares of all pairs, in parts of the whole. Every path counts the same, regardless of the load on its cables. In
-    /// zones with slower NICs, the share of a pair is capped at the ratio of its slower NIC to the fastest.
+    /// Shares of all pairs, in parts of the whole. Every path counts the same, regardless of the load on its cables.
+    /// The share is multiplied by the ratio of the pair's slower NIC to the fastest NIC of the fabric.
     pub share: Distribution,
     /// Pairs that have fewer paths than before.
     pub touched: u64,

@@ -62,7 +62,7 @@ pub(crate) struct State {
     whole: Profile,
     /// T0 uplinks with a working T1, by plane and zone.
     t1s: Vec<Words>,
-    /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, its uplinks are removed in all zones of its plane.
+    /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, the uplinks to it are removed in all zones.
     crossings: Vec<Words>,
     /// Planes in which a port of a NIC does not work, one bit each. Contains only NICs with such a port.
     ports: BTreeMap<Nic, u16>,
@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    /// Returns the uplinks of one T0 in the profile of its group.
+    /// Returns the words of one T0 in the profile of its group.
     fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
         let whole = &self.whole;
         let group = self.shape.group(t0.zone, t0.index);
@@ -209,8 +209,8 @@ impl State {
         lost
     }
 
-    /// Counts the upward paths of each zone that are lost in and above T1s, by plane, zone and T2. A zone without
-    /// losses has no entry. The result is empty if paths use the same uplink numbers up and down.
+    /// Counts the upward paths of each zone that are lost in and above T1s, by plane, zone and T2. The list of a
+    /// zone without losses is empty. The result is empty if paths use the same uplink numbers up and down.
     pub(crate) fn climbs(&self) -> Climbs {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {

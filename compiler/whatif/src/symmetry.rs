@@ -69,7 +69,7 @@ impl Touched {
     pub(crate) fn of(topology: &Topology) -> Touched {
         let mut touched = Touched::default();
         touched.add(topology, &Losses::of(topology));
-        // Zones with other speeds cannot be exchanged with others.
+        // Zones with their own speeds cannot be exchanged with other zones.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
         // Zones that share nodes could only be exchanged together.

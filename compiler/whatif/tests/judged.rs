@@ -28,7 +28,7 @@ fn routed(shape: &Shape, routing: Routing) -> String {
     format!("{first}routing: {}\ntiers:{}", routing.word(), tiers.replace("os: linux", os))
 }
 
-/// Picks elements, mostly of one zone and plane, so that failures coincide.
+/// Picks elements of the kinds that the fabric has.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> BTreeSet<Element> {
     let kinds: Vec<Kind> = KINDS.into_iter().filter(|kind| !elements.all(*kind).is_empty()).collect();
     picks.iter().map(|(kind, element)| *element.get(&elements.all(*kind.get(&kinds)))).collect()

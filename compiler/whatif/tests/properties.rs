@@ -120,7 +120,7 @@ fn compare(
     check(&plan, &outcome, &walked)
 }
 
-/// Impact of a failure without the failing elements.
+/// Impact of a failure, for comparison.
 type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
 
 /// Compares classes with the separate failure of every combination, without symmetry.

@@ -109,7 +109,7 @@ impl Cost {
         cost
     }
 
-    /// Returns a key that is equal for equal impact. The greatest impact sorts last.
+    /// Returns a key that is equal for failures of the same kinds with equal impact.
     fn key(&self) -> Option<impl Ord + use<>> {
         let exact = self.exact.as_ref()?;
         let cost = (self.pairs_cut_off, exact.loss_max, exact.loss_sum, self.pairs_touched);

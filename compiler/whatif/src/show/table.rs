@@ -1,4 +1,4 @@
-//! Text tables: the first and the last column are left-aligned, numbers between them right-aligned.
+//! Text tables: the first column and cells that begin with a letter are left-aligned, other cells right-aligned.
 
 /// Formats rows under their headings, indented by two.
 pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
