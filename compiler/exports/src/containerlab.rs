@@ -1,7 +1,7 @@
 //! containerlab: a lab of containers, each with its configuration files mounted.
 //!
-//! In: a plan, and which files each device has. Out: `NAME.clab.yml`, and for switches whose container numbers its interfaces the
-//! lanes of each. Invariants: a cable is listed with both ends or not at all; every interface name is valid for the kind of its
+//! In: a plan, and which files each device has. Out: `NAME.clab.yml`. For switches whose container numbers its
+//! interfaces, also the lists of their lanes and ports. Invariants: a cable is listed with both ends or not at all; every interface name is valid for the kind of its
 //! container. If a kind numbers interfaces, `ethN` is the Nth port with a cable, in the order of the panel.
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub struct Container {
     run: &'static [(&'static str, &'static str)],
 }
 
-/// Kernel settings of a container.
+/// Files with kernel settings, and the command that applies each.
 const KERNEL: &[(&str, &str)] = &[
     ("sysctl.conf", "sysctl -q -p /etc/closc/sysctl.conf"),
     ("devices.batch", "ip -force -batch /etc/closc/devices.batch"),
@@ -121,7 +121,7 @@ impl Container {
         })
     }
 
-    /// Tells whether a file of a device goes into it.
+    /// Returns whether the container mounts a file of its device.
     pub fn accepts(&self, file: &str) -> bool {
         self.files.iter().any(|(name, _)| *name == file)
     }
@@ -185,7 +185,7 @@ impl<'p> Lab<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses more devices than one machine can run, and ports whose names are too long for Linux.
+    /// Refuses ports whose names are too long for Linux.
     pub fn new(plan: &'p Plan, devices: Vec<Device>) -> Result<Self, Refusal> {
         let lab = Lab { plan, devices };
         for link in plan.fabric().links() {

@@ -26,7 +26,7 @@ pub enum Refusal {
     Uneven {
         /// The format.
         format: &'static str,
-        /// The element that exists once.
+        /// The value for which the format has a single field.
         what: String,
         /// Differences.
         values: String,

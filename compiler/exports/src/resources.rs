@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 
 use crate::File;
 
-/// The name and version of the form.
+/// The name and version of the schema.
 const SCHEMA: &str = "closc-resources/1";
 
 /// Returns the list.

@@ -42,7 +42,7 @@ impl Levels {
         Levels { fabric, units, zones, units_join }
     }
 
-    /// Levels above a node: unit, zone where there are several, fabric.
+    /// Returns the number of levels above a node: unit, zone where there are several, fabric.
     fn depth(&self) -> usize {
         if self.has_zones() { 3 } else { 2 }
     }

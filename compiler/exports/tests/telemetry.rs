@@ -8,7 +8,7 @@ use closc_exports::telemetry::{Reach, prometheus};
 use closc_plan::Plan;
 use serde_json::Value;
 
-/// Two planes, a T1 of another system, an absent T0, with management addresses or without.
+/// Two planes of SONiC switches, an absent T0, with management addresses or without.
 fn plan(qos: &str, routing: &str, management: bool) -> Plan {
     let addresses = if management { "addresses: { management: 10.64.0.0/14 }\n" } else { "" };
     closc_tests::shape::plan(&format!(

@@ -1,6 +1,6 @@
 //! MPI launchers: nodes in the order of ranks, and the place of each rank.
 //!
-//! In: a placement. Out: `hostfile`, and `rankfile` as Open MPI reads it. Invariants: rank r is in the line that the placement
+//! In: a placement. Out: `hostfile`, and `rankfile` as Open MPI reads it. Invariants: a rank is on the node that the placement
 //! gives it; ranks of a node are in its slots from 0.
 
 use closc_plan::Placement;

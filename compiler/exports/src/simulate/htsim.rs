@@ -83,7 +83,7 @@ impl<'p> Simulation<'p> {
             }
             writeln!(out, "Downlink_Latency_ns {}", tier.latency_ns)?;
             writeln!(out, "Switch_Latency_ns {}", SWITCH_LATENCY.0)?;
-            // 1 is the default; htsim rejects a second value only if the first one was not the default.
+            // The default is 1. htsim accepts a value only while its own is still the default.
             if tier.oversubscribed > 1 {
                 writeln!(out, "Oversubscribed {}", tier.oversubscribed)?;
             }
@@ -195,7 +195,7 @@ impl Sides {
         Err(self.refused())
     }
 
-    /// The same for a T0, whose ratio of port counts, rounded down, must be equal to it.
+    /// The same for a T0. The ratio of its port counts, rounded down, must be equal to that of its bandwidths.
     fn ratio_in_ports(self) -> Result<u64, Refusal> {
         let ratio = self.ratio()?;
         if self.below.0 / self.above.0 == ratio { Ok(ratio) } else { Err(self.refused()) }

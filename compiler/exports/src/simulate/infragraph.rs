@@ -176,7 +176,7 @@ fn link_name((mbps, ns): Kind) -> String {
     format!("{mbps}Mbps-{ns}ns")
 }
 
-/// All ports of a switch that have a use, spare ones among them.
+/// Returns the number of ports of a switch that have a use or are spare.
 fn ports(plan: &Plan, switch: Switch) -> u32 {
     let [down, up] = plan.topology().blocks(switch);
     [down, up].iter().map(|block| u32::from(block.count) + u32::from(block.spare)).sum()

@@ -1,6 +1,6 @@
 //! Numbers of hosts and switches in a plane, for formats that have no names.
 //!
-//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of all listings. Invariants: a NIC has a number if it
+//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of the fabric. Invariants: a NIC has a number if it
 //! has a cable in the plane; numbers have no gaps for absent or drained elements, because simulators reject gaps.
 
 use std::io;
@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch};
 use super::links;
 use crate::File;
 
-/// Switches of a plane.
+/// Numbered hosts and switches of a plane.
 pub(super) struct Numbers {
     /// In order.
     pub(super) hosts: Vec<Nic>,

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{File, Refusal};
 
-/// Number of collectors: that of SONiC's model `sonic-sflow`, the smallest.
+/// Maximum number of collectors: the limit of SONiC's model `sonic-sflow`, the lowest.
 const COLLECTORS: u64 = 2;
 
 /// Speeds that NVUE has a rate for (`system.sflow.sampling-rate`), in Mb/s.
