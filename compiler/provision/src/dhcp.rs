@@ -52,7 +52,7 @@ impl Identifier {
 pub struct Reservation {
     /// Its name.
     pub name: String,
-    /// Identifier.
+    /// The value by which DHCP recognises it.
     pub identifier: Identifier,
     /// Its management address with the length of its network, where the fabric has such.
     pub address: Option<IpNet>,

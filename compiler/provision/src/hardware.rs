@@ -2,7 +2,7 @@
 //!
 //! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as
 //! NetBox and others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name. No two
-//! rows share a name, a serial number or a MAC address. All faults of a list are reported, each with its line.
+//! rows share a name, a serial number or a MAC address. The faults of a list are reported together, each with its line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use thiserror::Error;
 /// The longest serial number and name of a product.
 const LONGEST: usize = 64;
 
-/// Maximum number of reported faults. A file of another kind has one on each line.
+/// Number of faults after which reading stops. A file of another kind has one on each line.
 const FAULTS_MAX: usize = 20;
 
-/// A serial number: letters, digits, and in between also `.`, `_` and `-`. So it is a single file name, and one segment
+/// A serial number: letters, digits, and after the first also `.`, `_` and `-`. So it is a single file name, and one segment
 /// of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(String);
@@ -93,7 +93,7 @@ fn missing(column: &str, header: &csv::StringRecord) -> String {
 ///
 /// # Errors
 ///
-/// Returns the faults, each with its line; at most 20.
+/// Returns the faults, each with its line. Reading stops after the row with the 20th.
 pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
@@ -116,7 +116,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
     if list.faults.is_empty() { Ok(list.rows) } else { Err(list.faults) }
 }
 
-/// Readings so far.
+/// Rows and faults so far.
 #[derive(Default)]
 struct List {
     rows: BTreeMap<String, Hardware>,
