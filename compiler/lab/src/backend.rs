@@ -102,7 +102,7 @@ pub(crate) trait Breakable {
     /// Configures devices again after their ports were down or their cables were moved.
     fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
 
-    /// Applies the routes of nodes to other nodes again. Every port must have its carrier by now.
+    /// Applies again the routes that nodes have to other nodes. Every port must have its carrier by now.
     fn spread_again(&mut self) -> Result<(), LabError>;
 
     /// Waits until ports stop sending packets of their own.

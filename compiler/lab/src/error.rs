@@ -306,7 +306,7 @@ pub enum LabError {
         /// The reason.
         why: &'static str,
     },
-    /// `ip` returned an error.
+    /// A command such as `ip` or `tc` returned an error.
     #[error("`{command}` failed on `{device}`: {message}")]
     Command {
         /// Command.
@@ -316,7 +316,7 @@ pub enum LabError {
         /// Output of the command.
         message: String,
     },
-    /// Something could not be removed.
+    /// Namespaces could not be removed.
     #[error("{} could not be removed, first `{}`", count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n))]
     Leftover(Vec<String>),
     /// An input or output error.
@@ -445,7 +445,7 @@ pub enum TreeFault {
          `routing: ecmp-static`, and `os: p4` runs the same segments"
     )]
     Segments(String),
-    /// P4Info or entries.
+    /// The P4Info or the entries are invalid.
     #[error("{0}")]
     P4(String),
     /// The number of a port of a P4 switch is unknown.

@@ -11,8 +11,8 @@
 //! choose the path; it uses queue pairs on sockets of the nodes. [`live`] is a job in virtual time without a scenario:
 //! its caller moves the clock, and breaks and repairs the fabric.
 //!
-//! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything except `agents` and
-//! `run` is pure and tested without a network. When a job ends, even with an error, all processes are stopped and all
+//! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: only `agents`, `ask`, `course`,
+//! `flows`, `kernel` and `run` use the network or the clock. The other modules are tested without them. When a job ends, even with an error, all processes are stopped and all
 //! faults are repaired.
 
 mod agents;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum length of the name of a fabric or device: that of a DNS label (RFC 1035 section 2.3.4).
 const LABEL_MAX: usize = 63;
-/// Maximum length of an interface name (`IFNAMSIZ` of `linux/if.h`, including the terminator).
+/// Maximum length of an interface name: `IFNAMSIZ` of `linux/if.h` less the terminator.
 const INTERFACE_MAX: usize = 15;
 
 /// Error: the text is not a valid name.

@@ -20,7 +20,7 @@ use crate::test::{FlowName, ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 use crate::tree::Tree;
 
-/// Default number of flows of a test, and of a pair.
+/// Default number of flows of a test.
 const FLOWS: u64 = 65_536;
 /// Number of flows in a search for faulty cables. It is lower because some flows may loop.
 const FLOWS_OF_SEARCH: u64 = 8192;
@@ -29,7 +29,7 @@ const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 const FIRST_PORT: u16 = 20_000;
 /// Number of attempts while routes change.
 const TRIES: u32 = 20;
-/// Logarithm of the probability of a two-sided error, 10^-12.
+/// Negative logarithm of half of 10^-12, because the deviation may have either sign.
 const LN_CHANCE: f64 = 28.324_17;
 
 /// Sends flows between all pairs of NICs, and evaluates them.

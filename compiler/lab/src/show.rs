@@ -77,7 +77,7 @@ impl fmt::Display for Spread {
     }
 }
 
-/// Says that no packet was sent. Such a test proves nothing and counts as failed.
+/// Returns a line if no packet was sent. Such a test proves nothing and counts as failed.
 fn nothing(report: &TestReport) -> &'static str {
     if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
 }

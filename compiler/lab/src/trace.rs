@@ -221,7 +221,7 @@ impl Found {
         self.ends.insert(port, mate);
     }
 
-    /// Derives findings from that.
+    /// Derives findings from the recorded places.
     pub(crate) fn findings(&self, model: &Model) -> Vec<Finding> {
         let cables: BTreeSet<CableId> = self.ends.keys().map(|port| port.cable()).collect();
         let mut findings = Vec::new();

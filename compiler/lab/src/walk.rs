@@ -1,8 +1,8 @@
 //! Expected path of a packet, from its destination address and the cable lists.
 //!
 //! In: the NIC port that sends it, and the outer destination address. Out: [`PacketPath`]: every cable and segment on
-//! its path. Invariants: neither routes nor the plan are used, so an error in either makes the counters differ from
-//! this expectation.
+//! its path. Invariants: the plan is not used, and routes only where parallel cables are absent. So an error in
+//! either makes the counters differ from this expectation.
 
 use std::net::Ipv6Addr;
 

@@ -35,7 +35,7 @@ fn program(compiled: &Compiled) -> PushReport {
     report
 }
 
-/// Interrupts a miswire at every moment. All cables must be restored.
+/// Interrupts a miswire and a cut at every step. All cables must be restored.
 #[test]
 fn cables_go_back_where_a_miswire_is_interrupted() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ei");

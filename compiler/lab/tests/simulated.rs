@@ -134,7 +134,7 @@ fn every_cut_is_found_by_test_and_by_probes() {
     }
 }
 
-/// Evidence of probes about a cut cable.
+/// Makes the report on a cut cable from the results of probes.
 fn cut_report(cut: &str, probes: ProbeReport) -> CutReport {
     CutReport { cut: cut.to_owned(), down: false, probes: Some(probes), test: None, findings: Vec::new() }
 }
@@ -163,7 +163,7 @@ fn every_cut_under_t2s_is_found_by_probes() {
     );
 }
 
-/// Cables without probes are reported.
+/// A cut on which no probe is lost is reported as not found.
 #[test]
 fn a_cut_that_probes_do_not_see_is_said() {
     let (tree, model) = read(&shipped("examples/three-tiers"));

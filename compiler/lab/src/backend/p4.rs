@@ -1,6 +1,6 @@
 //! Reads the state of switches by P4Runtime, as a controller does: addresses, counters and routes.
 //!
-//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: only data
+//! In: a tree and the inventory of a lab. Out: [`Counters`] and [`Routes`] of switches. Invariants: only data
 //! that any controller can read is used. These are the direct counters of `port_role` (received packets of a port) and
 //! `my_sid` (packets of a segment), the cells of `port_class` (sent packets of a port and class), and the tables of
 //! routes.

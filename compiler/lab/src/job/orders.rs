@@ -32,7 +32,7 @@ pub struct Orders {
     pub pattern: Pattern,
     /// Bytes of a message.
     pub message_bytes: u64,
-    /// Bytes of a packet.
+    /// Bytes of a message that a packet carries.
     pub unit: u32,
     /// Maximum number of messages of a NIC in flight.
     pub outstanding: usize,

@@ -86,7 +86,7 @@ impl Sender {
         self.open.insert(message, Open { left, packets: (0, 0) });
     }
 
-    /// Returns the time of the next transmission; `None` if there is none before an acknowledgement.
+    /// Returns the time of the next transmission: 0 for at once, `None` if there is none before an acknowledgement.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let oldest = self.under_way.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }

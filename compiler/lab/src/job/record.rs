@@ -49,7 +49,7 @@ pub struct Word {
     pub from: usize,
     /// Intended receiver.
     pub to: usize,
-    /// Its path.
+    /// Its entropy value; the source port if switches choose the path.
     pub entropy: u32,
     /// Time of transmission.
     pub sent_ns: u64,

@@ -81,7 +81,7 @@ pub enum JobError {
         /// Its routing.
         routing: Routing,
     },
-    /// The serialisation time of a packet exceeds the timeout of agents.
+    /// The serialisation time of a packet is too long for the timeouts of agents.
     #[error(
         "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, and agents of NICs lose patience after \
          some milliseconds: give ports {} Mb/s at least (`--port-mbps`), or send smaller packets (`--unit`)",

@@ -78,7 +78,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
     out
 }
 
-/// The path selection, and the scheduling of agents.
+/// Bursts, pauses of agents, and the seed of virtual time.
 fn circumstances(setting: &Setting) -> String {
     let mut what = String::new();
     if let Some(every_ms) = setting.every_ms {

@@ -98,8 +98,8 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Compares goodput with the expected one if the scenario has no expectation of goodput: before the first step, and
-/// after each. Applies only to spraying senders in virtual time, because a real machine may be loaded.
+/// Compares goodput with the expected one before the first step. Does the same after each step, if the scenario has no
+/// expectation of goodput. Applies only to spraying senders in virtual time, because a real machine may be loaded.
 fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;

@@ -117,7 +117,7 @@ impl Fault {
 }
 
 impl Harm {
-    /// Returns the exchanged cables.
+    /// Returns the affected cables.
     pub(crate) fn cables(&self) -> Vec<CableId> {
         match self {
             Harm::Down(ports) => ports.iter().map(|port| port.cable()).collect(),

@@ -206,7 +206,7 @@ impl Lab {
         Ok(CutReport { cut, down, probes: None, test: Some(test), findings })
     }
 
-    /// Puts every cable back. It cannot be interrupted, so that cables are never half restored.
+    /// Repairs every fault and puts every cable back. It cannot be interrupted, so that cables are never half restored.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
         if self.mend(None, watch)? {

@@ -1,7 +1,7 @@
 //! Breaking and repairing a lab while packets flow.
 //!
 //! In: faults. Out: ports and cables with these faults. Invariants: a fault is recorded before it is made, so
-//! `restore`, or the next `up`, finds it after a crash. Functions neither wait nor test.
+//! `restore`, or the next `up`, finds it after a crash. Injecting and repairing a fault do not test the lab.
 
 use camino::Utf8PathBuf;
 

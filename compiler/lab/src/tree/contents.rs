@@ -1,8 +1,8 @@
 //! The files of a tree: each is read only if the manifest lists it, and its contents are checked.
 //!
 //! In: the folder of a compiled fabric. Out: bytes. Invariants: nothing outside the folder is opened, links are not
-//! followed, and only regular files are read, up to the size in the manifest. Returned bytes have the digest of the
-//! manifest, so a file cannot change between its check and its use.
+//! followed, and only regular files are read. Unless digests are ignored, returned bytes have the size and digest of
+//! the manifest, so a file cannot change between its check and its use.
 
 use std::fs::File;
 use std::io;

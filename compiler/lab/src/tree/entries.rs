@@ -132,7 +132,7 @@ pub(crate) fn port_bits(contents: &Contents, program: Program) -> Result<u32, La
     width.ok_or_else(|| fault("no header of it has the field `egress_spec`".to_owned()))
 }
 
-/// Returns the key of an entry that has exactly one exact key.
+/// Returns the first key of an entry as a number, if it is an exact one.
 pub(crate) fn exact(entry: &v1::TableEntry) -> Option<u128> {
     entry.r#match.first().and_then(exact_bytes).and_then(number_of)
 }

@@ -37,7 +37,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::SYSCTL_CONF, Sysctl::read_all)
     }
 
-    /// Reads the commands that create links.
+    /// Reads the commands that create bridges and rules.
     pub(crate) fn devices(&self) -> Result<Vec<Command>, LabError> {
         let commands = self.read(paths::DEVICES_BATCH, Command::read_all)?;
         let makes = |command: &Command| matches!(command, Command::AddBridge(_) | Command::Rule { .. });

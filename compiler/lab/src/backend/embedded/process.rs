@@ -23,8 +23,8 @@ use crate::LabError;
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Starts a program with the tree and the socket as last arguments, and waits until it is ready. Its later output goes
-/// to `log`.
+/// Starts a program with the tree and the socket as last arguments, and waits until it is ready. Its standard error
+/// goes to `log`.
 pub(super) fn start(
     words: &[String],
     tree: &Utf8Path,

@@ -165,7 +165,7 @@ impl Served {
 /// Switches and cables.
 struct Site {
     fabric: Fabric,
-    /// Switch end of the cable at each port, by port number; `None` at ports of NICs.
+    /// The switch and the port on it, by port number in the model; `None` for ports of NICs.
     ends: Vec<Option<LinkEnd>>,
     numbers: HashMap<LinkEnd, u32>,
     /// The connected port of each port, by number.

@@ -11,7 +11,7 @@ const LENGTH_MAX: u32 = 1 << 30;
 /// A packet at a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The port of a NIC.
+    /// The number of the port in the model.
     pub(super) port: u32,
     /// The packet, from the Ethernet header on.
     pub(super) bytes: Vec<u8>,

@@ -69,7 +69,7 @@ impl Parts {
     }
 }
 
-/// Returns the component of each device.
+/// Returns the component of each switch; `usize::MAX` for nodes.
 fn switch_parts(model: &Model) -> Vec<usize> {
     let is_switch = |at: usize| model.devices[at].kind == DeviceKind::Switch;
     let mut parts = vec![usize::MAX; model.devices.len()];
@@ -86,7 +86,7 @@ fn switch_parts(model: &Model) -> Vec<usize> {
     parts
 }
 
-/// Returns the first pair of NICs that is not connected for some choice of next hops, or only over a misplaced cable.
+/// Returns the first pair of NICs that is not connected for some choice of next hops. Dead cables connect nothing.
 pub(crate) fn unjoined(
     seats: &[Seat],
     model: &Model,

@@ -1,8 +1,8 @@
 //! Sockets in the namespaces of nodes, for sending and receiving.
 //!
 //! In: packets. Out: arrivals. Invariants: a packet is passed to the kernel with its outer destination only, so the
-//! node's own routes choose the port. If several NICs are attached to one T0, the socket is bound to the port. One
-//! thread serves all sockets, because a socket stays in the namespace in which it was created.
+//! node's own routes add the rest. The sending socket is bound to the port of the packet. One thread serves all
+//! sockets, because a socket stays in the namespace in which it was created.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -48,7 +48,7 @@ pub(super) struct Tables {
     group: u32,
     /// Action of a group member.
     member: Leads,
-    /// Table of the groups, if groups are P4Runtime objects of their own.
+    /// Action profile of the groups, if groups are P4Runtime objects of their own.
     profile: Option<u32>,
     next_hop: u32,
     /// From a next hop to its port or router interface.

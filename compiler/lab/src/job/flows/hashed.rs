@@ -63,7 +63,7 @@ impl<'a> Hashed<'a> {
         hops.filter_map(|(hop, weight)| Some((self.model.port(at, hop)?, f64::from(*weight)))).collect()
     }
 
-    /// Returns those of them that the device still uses.
+    /// Returns the next hops of the route that the device still uses.
     fn left_of(&self, at: DeviceId, way: Leg<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
         let speaks = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
         let stays = |port: &PortId| {

@@ -71,7 +71,7 @@ impl Deaths {
         self.dead.len() as u64
     }
 
-    /// Records packets that cables dropped.
+    /// Records packets that ports of NICs dropped.
     pub(super) fn extend(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) {
         self.dead.extend(packets.into_iter().map(|(at_ns, packet)| (at_ns, packet, false)));
     }

@@ -110,7 +110,7 @@ pub(super) struct Station<'a> {
     busy: Vec<Busy>,
     sent: Vec<Leaving>,
     arrived: Vec<Arrived>,
-    /// Packets that the port could not receive or that are for another NIC, with the time.
+    /// Packets lost at ports without carrier, and packets for another NIC, with the time.
     lost: Vec<(u64, Packet)>,
     /// Number of numbered packets sent by each port.
     planes: Vec<u64>,
