@@ -12,8 +12,8 @@
 //! its caller moves the clock, and breaks and repairs the fabric.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: only `agents`, `ask`, `course`,
-//! `flows`, `kernel` and `run` use the network or the clock. The other modules are tested without them. When a job ends, even with an error, all processes are stopped and all
-//! faults are repaired.
+//! `flows`, `kernel` and `run` use the network or the clock. The other modules are tested without them. When a job
+//! ends, even with an error, all processes are stopped and all faults are repaired.
 
 mod agents;
 mod ask;
