@@ -66,7 +66,7 @@ fn of_cable(topology: &Topology, lower: Switch, up: u16, sender: Nic, any: Ban) 
     }
 }
 
-/// Returns the cables to the neighbour with an index.
+/// Returns the first and the last uplink to the neighbour with an index.
 fn range(neighbour: u16, parallel: u16) -> (u16, u16) {
     (neighbour * parallel, neighbour * parallel + parallel - 1)
 }

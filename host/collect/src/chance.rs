@@ -15,7 +15,7 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
         // No more than expected; the exact probability is not needed.
         return 1.0;
     }
-    // Above the mean, each term is smaller than the previous one by at least this factor.
+    // Above the mean, terms decrease, so the sum ends when they become negligible.
     let mut term =
         (ln_choose(n, lost) + lost as f64 * share.ln() + (n - lost) as f64 * (-share).ln_1p()).exp();
     let mut sum = 0.0;

@@ -140,8 +140,9 @@ pub struct Collector {
     known: Vec<(usize, Element)>,
     standings: BTreeMap<u64, Standing>,
     in_force: BTreeMap<Nic, Vec<u64>>,
-    /// Number of NICs. For each plane and tier, the numbers of switches and of cables below them.
+    /// Number of NICs.
     n_nics: usize,
+    /// For each plane and tier, the numbers of switches and of cables below them.
     sizes: BTreeMap<(u8, TierId), (usize, usize)>,
     /// Checksums of the plan's path tables, for groups with agents that answered.
     tables: BTreeMap<(ZoneId, u16), Option<u32>>,
@@ -250,7 +251,8 @@ impl Collector {
         self.switches.take(&self.plan, round, now_ms);
     }
 
-    /// Records that a switch could not be read. Returns whether this is the first failure since it was last read.
+    /// Records that a switch could not be read. Returns whether the error is new: the first since the
+    /// switch was last read, or another one.
     pub(crate) fn switch_failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.switches.failed(switch, fault)
     }

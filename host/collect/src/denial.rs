@@ -14,7 +14,7 @@ use crate::verdict::{Kind, Verdict};
 
 /// Maximum number of denials, in any stage except ended.
 pub(crate) const DENIALS_MAX: usize = 256;
-/// Time for which a denial is kept after its end.
+/// Time for which an ended denial is kept after its end time.
 const REMEMBERED_MS: u64 = 60_000;
 
 /// Stage of a denial.

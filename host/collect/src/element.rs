@@ -107,7 +107,7 @@ impl Element {
         }
     }
 
-    /// Returns whether two elements are the same or have a cable in common.
+    /// Returns whether two elements are the same, or one of them is a cable of the other.
     pub(crate) fn overlaps(self, topology: &Topology, other: Element) -> bool {
         match (self, other) {
             (Element::Cable(link), _) => other.covers(topology, link),

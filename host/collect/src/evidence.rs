@@ -446,7 +446,7 @@ impl Evidence {
 }
 
 /// Returns the number of consecutive good probes after which a cable with these losses counts as recovered. If the loss
-/// rate were unchanged, the probability of that many would be below 1 in 3,000.
+/// rate were unchanged, the probability of that many would be at most about 1 in 3,000.
 pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
 }

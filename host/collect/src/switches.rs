@@ -180,7 +180,8 @@ impl Switches {
         }
     }
 
-    /// Records that a switch could not be read. Returns whether this is the first failure since it was last read.
+    /// Records that a switch could not be read. Returns whether the error is new: the first since the
+    /// switch was last read, or another one.
     pub(crate) fn failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.failures += 1;
         self.latest.remove(&switch);

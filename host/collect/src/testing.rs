@@ -7,7 +7,7 @@ pub(crate) fn eight_planes() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"))
 }
 
-/// Two planes, two zones, two groups per zone.
+/// Two planes, two zones, four groups per zone.
 pub(crate) fn three_tiers() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/examples/three-tiers.yaml"))
 }

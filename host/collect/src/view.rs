@@ -244,8 +244,8 @@ impl Collector {
         }
     }
 
-    /// Returns the problems that make verdicts incomplete: no agent answers, an agent is dead, or several sources claim
-    /// a NIC.
+    /// Returns the problems that make verdicts incomplete: no agent or switch answers, an agent is dead, or several
+    /// sources claim a NIC.
     fn alarms(&self, now_ms: u64) -> Vec<String> {
         let agents = self.agents(now_ms);
         let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)

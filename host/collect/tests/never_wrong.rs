@@ -169,7 +169,8 @@ fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
     }
 }
 
-/// For an hour machines are busy, without a fault. Nothing must be named.
+/// Machines are busy for three minutes, or an hour per thousand of `CLOSC_LOCALISE`. Without a fault, nothing must be
+/// named.
 #[test]
 fn busy_machines_are_no_fault() {
     let hours = number("CLOSC_LOCALISE").map_or(0, |n| n / 1_000);

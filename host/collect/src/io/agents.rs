@@ -16,7 +16,7 @@ use super::reading::Reading;
 use crate::report::{ANSWER_MAX, answer};
 use crate::{Order, Report};
 
-/// Time limit for all answers of an agent.
+/// Time limit for the report or the denials of an agent, and for the answer to each order.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum length of the answer to an order.
 const SHORT_MAX: usize = 4096;

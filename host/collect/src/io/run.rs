@@ -39,7 +39,7 @@ pub struct Settings {
     pub state: Option<Utf8PathBuf>,
     /// Address to serve on.
     pub listen: Option<SocketAddr>,
-    /// Certificates for TLS and readers. Without them, anyone can read, and connections are not encrypted.
+    /// Certificates for TLS and readers. Without them, every client can read, and connections are not encrypted.
     pub tls: Option<Certificates>,
     /// Whether to serve the web page.
     pub web: bool,

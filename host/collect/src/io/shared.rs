@@ -1,4 +1,4 @@
-//! State shared by all tasks: the collector, the disk, the observer. All decisions are made here.
+//! State shared by all tasks: the collector, the disk, the observer. Every change of denials is made here.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -117,8 +117,8 @@ pub(super) fn wanted(scene: &Scene<'_>) -> f64 {
     (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
 }
 
-/// Returns the evidence that a cable loses more than the rest of the path that its probes share with others of the same
-/// NICs. `None` if a comparison is necessary but impossible.
+/// Returns the evidence that a cable loses more than comparable paths, which the same NICs probe. `None` if a
+/// comparison is necessary but impossible.
 fn compared(
     scene: &Scene<'_>,
     link: Link,

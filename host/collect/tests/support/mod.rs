@@ -205,7 +205,7 @@ impl Fabric {
         (cables, switches)
     }
 
-    /// Sends a long probe for one turn. It is lost if the short ones are, or if one of them is late.
+    /// Sends a long probe for one turn. It is lost over a narrow element, by chance over a gray one, or if it is late.
     fn probe_long(&mut self, nic: Nic, turn: Turn, is_late: bool) {
         let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
         let is_narrow = |fault: &Fault| match fault {
