@@ -1,8 +1,9 @@
 //! containerlab: a lab of containers, each with its configuration files mounted.
 //!
 //! In: a plan, and which files each device has. Out: `NAME.clab.yml`. For switches whose container numbers its
-//! interfaces, also the lists of their lanes and ports. Invariants: a cable is listed with both ends or not at all; every interface name is valid for the kind of its
-//! container. If a kind numbers interfaces, `ethN` is the Nth port with a cable, in the order of the panel.
+//! interfaces, also the lists of their lanes and ports. Invariants: a cable is listed with both ends or not at all;
+//! every interface name is valid for the kind of its container. If a kind numbers interfaces, `ethN` is the Nth port
+//! with a cable, in the order of the panel.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -16,8 +16,8 @@ const LONGEST: usize = 64;
 /// Number of faults after which reading stops. A file of another kind has one on each line.
 const FAULTS_MAX: usize = 20;
 
-/// A serial number: letters, digits, and after the first also `.`, `_` and `-`. So it is a single file name, and one segment
-/// of a URL.
+/// A serial number: letters, digits, and after the first also `.`, `_` and `-`. So it is a single file name, and one
+/// segment of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(String);
 

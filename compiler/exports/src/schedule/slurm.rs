@@ -1,9 +1,9 @@
 //! Slurm: the tree of nodes, and their blocks.
 //!
-//! In: the positions of nodes. Out: `topology.conf` for `topology/tree`, `topology-block.conf` for `topology/block`, and
-//! `topology.yaml`, which holds both. Invariants: a node is attached to one leaf, because Slurm rejects a node on several. A block is a unit, and
-//! the base block size is that of the smallest unit. Larger sizes are multiples of it by a power of two that divides the number
-//! of blocks of every zone, so no group of blocks crosses zones.
+//! In: the positions of nodes. Out: `topology.conf` for `topology/tree`, `topology-block.conf` for `topology/block`,
+//! and `topology.yaml`, which holds both. Invariants: a node is attached to one leaf, because Slurm rejects a node on
+//! several. A block is a unit, and the base block size is that of the smallest unit. Larger sizes are multiples of it
+//! by a power of two that divides the number of blocks of every zone, so no group of blocks crosses zones.
 
 use std::fmt::Write as _;
 use std::io;
