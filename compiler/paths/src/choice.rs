@@ -1,6 +1,6 @@
-//! Choice of an entropy value, and the distance of its packets.
+//! Plane and uplinks that an entropy value selects, and the distance of a destination.
 //!
-//! In: nothing. Out: plain data types that the reader and denials share.
+//! Out: plain data types that the reader and denials share.
 
 /// Distance of a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Kind {
     Far,
 }
 
-/// Choice of an entropy value.
+/// Plane and uplinks that an entropy value selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     /// The plane.

@@ -1,4 +1,4 @@
-//! Unusable elements: one record per fault, which covers only the paths that the fault affects.
+//! Denials: records of the paths that an absent or drained element affects, and of no other paths.
 
 use crate::choice::{Choice, Kind};
 use crate::layout::u16_at;
@@ -12,7 +12,7 @@ pub enum Reason {
     Drained,
 }
 
-/// The paths of a plane that are denied: each field narrows them, absent means any.
+/// Denied paths of a plane. Each field that is set narrows them; `None` matches every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
     /// Sending NIC's downlink, from 0.
@@ -29,7 +29,7 @@ pub struct Scope {
     pub downlink: Option<u16>,
 }
 
-/// One record.
+/// Paths of a plane that must not be used, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Denied {
     /// The plane.

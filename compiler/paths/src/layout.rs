@@ -3,13 +3,13 @@
 //! Numbers are little-endian; addresses are in network order, as they appear in a packet.
 
 pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
-/// Tables of two tiers. Their bytes are those that readers of version 1 know.
+/// Tables of two tiers, which readers of version 1 accept.
 pub(crate) const TWO_TIERS: u16 = 1;
 /// Tables of three tiers: also contain the first T1 uplink of entropy sets, and the uSID of the first T2.
 pub(crate) const THREE_TIERS: u16 = 2;
 /// Tables of two or three tiers that also say where the plane is, and which T1s share a row.
 pub(crate) const WITH_BLOCKS: u16 = 3;
-/// Tables of fabrics that state how many bits of a NIC address the zone has.
+/// Tables in which the zone has more or fewer than 4 bits of a NIC address.
 pub(crate) const WITH_WIDTHS: u16 = 4;
 pub(crate) const HEADER: usize = 128;
 

@@ -1,11 +1,11 @@
 //! The reader.
 //!
-//! In: bytes. Out: outer destination addresses. Invariants: a table that opened never fails later; what it does not
-//! know is `None`.
+//! In: bytes. Out: outer destination addresses. Invariants: once a table is open, no lookup fails. The result for an
+//! address outside the fabric is `None`.
 //!
-//! A destination's address is its template plus one multiple each of plane, uplink and downlink, because every
-//! choice is a number added to a field of a uSID. With parallel links the uplink also moves the last T0's uSID,
-//! by the number of the cable.
+//! Plane, uplinks and downlink are numbers that are added to fields of uSIDs. So an outer address is the template of
+//! the destination, plus one term for each of them. With parallel cables, the T0 uplink also adds the number of the
+//! cable to the uSID of the last T0.
 
 use crate::checksum::crc32;
 use crate::choice::{Choice, Kind};
@@ -38,7 +38,7 @@ pub struct Header {
     pub pool_len: u8,
     /// The pool of NIC addresses.
     pub pool: u128,
-    /// Bits of the zone in a NIC address, 1 to 8; the group has the others of 16.
+    /// Bits of the zone in a NIC address, 1 to 8. Zone and group together have 16.
     pub zone_bits: u8,
     /// Cables between a T0 and a T1.
     pub parallel0: u16,
@@ -50,11 +50,11 @@ pub struct Header {
     pub t0_uplinks: u16,
     /// Uplinks of a T1.
     pub t1_uplinks: u16,
-    /// Increment of the T2's uSID per T1 uplink.
+    /// Increment of the T2's uSID per step, which is the T1 uplink divided by `parallel1`.
     pub t2_step: u16,
-    /// Addition to the T2's uSID by the T1's row.
+    /// Increment of the T2's uSID per row of T1s.
     pub t2_row: u16,
-    /// Rows that T1s share, where a T1's row is its index modulo this; 0 where it is its index.
+    /// Number of rows that T1s share: the row of a T1 is its index modulo this number. If 0, the row is the index.
     pub t2_rows: u16,
     /// Zone of the table's group.
     pub zone: u16,
@@ -70,7 +70,7 @@ pub struct Header {
     pub active: u16,
     /// Backup entropy values for each plane.
     pub backup: u16,
-    /// Entropy values below which no more are retired, over all planes.
+    /// Minimum number of active entropy values, over all planes. Below it, no more are retired.
     pub min_active: u16,
     /// UDP destination port of the transport.
     pub udp_port: u16,
@@ -85,7 +85,7 @@ pub struct Header {
 /// Where the plane is in an outer address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneAt {
-    /// In every uSID, so far left.
+    /// In every uSID, shifted left by `shift` bits.
     Usids {
         /// Bits to the right of it.
         shift: u8,
@@ -115,7 +115,7 @@ pub enum Fault {
     Long,
     /// Does not begin with `CLPT`.
     Magic,
-    /// Of a version that this reader does not know, or that is not the one its header asks for.
+    /// The version is unknown, or is not the one that the rest of the header requires.
     Version(u16),
     /// The checksum does not fit the bytes.
     Checksum,

@@ -12,7 +12,7 @@ use crate::denied::{self, Denied, Reason};
 use crate::layout as at;
 use crate::table::{DEFAULT_ZONE_BITS, Header, PlaneAt};
 
-/// Text after the header.
+/// Contents of a table, except the numbers of the header.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// For every zone and group in order: how far it is, and the outer address for plane 0, uplink 0 and

@@ -98,9 +98,9 @@ fn every_term_of_the_formula_counts() {
         Ipv6Addr::from(table.outer(&to, ev).address).to_string()
     };
     assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbb:1001:9003::");
-    // Uplink 5 of two parallel ones is cable 1 to T1 2: uSID 1 + 2 * 2 + 1, and the last T0 by its cable 1.
+    // With two parallel cables, uplink 5 is cable 1 to T1 2. Its uSID is 1 + 2 * 2 + 1, that of the last T0 is 3 + 1.
     assert_eq!(outer("2001:db8:1000:2::1", entropy(0, 5, 0)), "fcbb:bbbb:1:4006:4:8001::");
-    // T1 uplink 3 is cable 1 of step 1: T2 1 + 8 + 2 * 2 + 1, T1 of the far zone 1 + 2 * 2 + 1.
+    // T1 uplink 3 is cable 1 of step 1. The uSID of the T2 is 1 + 8 + 2 * 2 + 1, of the far zone's T1 1 + 2 * 2 + 1.
     assert_eq!(outer("2001:db8:1000:1002::2", entropy(1, 5, 3)), "fcbb:bbbb:801:4806:c80e:4906:904:8802");
     assert_eq!(Ipv6Addr::from(table.t0_probe(1, 2)).to_string(), "fcbb:bbbb:801:8803::");
     assert_eq!(Ipv6Addr::from(table.t1_probe(1, 5, 2)).to_string(), "fcbb:bbbb:801:4806:802:8803::");
@@ -116,7 +116,7 @@ fn a_table_says_its_fabric_and_which_table_it_is() {
     let named = opened(&body);
     let table = Table::open(&named).unwrap();
     assert_eq!((table.fabric(), table.checksum()), (Some("clos-é"), crc32(&named[16..])));
-    // Those of older compilers end with the denials.
+    // Tables of older compilers end with the denials.
     let nameless = opened(&Body { fabric: String::new(), ..body.clone() });
     assert_eq!(Table::open(&nameless).unwrap().fabric(), None);
     assert_eq!((nameless.len() % 4, named.len() - nameless.len()), (0, 8));
@@ -129,7 +129,7 @@ fn a_table_says_its_fabric_and_which_table_it_is() {
 /// A table, and its name, or why it does not open.
 type Tail = (Vec<u8>, Result<Option<&'static str>, Fault>);
 
-/// Tables with different bytes after the denials, each with its name, or `None` if the bytes are not a name.
+/// Tables with different bytes after the denials. Each has a name, no name (`None`), or a fault.
 fn tails() -> Vec<Tail> {
     let (header, body) = sample();
     let nameless = write(&header, &Body { fabric: String::new(), ..body });
@@ -181,7 +181,7 @@ fn two_tiers_are_version_1_and_three_are_2() {
     assert_eq!((two[4], three[4]), (1, 2));
     assert_eq!(two[120..128], [0; 8]);
     assert_eq!(Table::open(&two).unwrap().t2_probe(0, 0, 0, 0), None);
-    // A three-tier table of version 1 has sets of few T1 uplinks, and its reader may not guess.
+    // A three-tier table of version 1 lacks the first T1 uplink of entropy sets, so it is rejected.
     two[30] = 4;
     let crc = crc32(&two[16..]).to_le_bytes();
     two[12..16].copy_from_slice(&crc);
@@ -229,7 +229,7 @@ fn a_block_says_the_plane_and_rows_are_shared() {
     };
     assert_eq!(outer("2001:db8:1000:1::3", entropy(2, 7, 0)), "fcbb:bbbd:1:8003::");
     assert_eq!(outer("2001:db8:1000:2::1", entropy(3, 5, 0)), "fcbb:bbbe:1:4006:4:8001::");
-    // T1 2 is in row 0 of two: T2 1 + 8 + 0 * 2 + 1.
+    // T1 2 is in row 0 of two, so the uSID of the T2 is 1 + 8 + 0 * 2 + 1.
     assert_eq!(table.choice(entropy(1, 5, 3)).t0_uplink / header.parallel0, 2);
     let t2 = table.t2_probe(1, 5, 3, 2).map(|probe| Ipv6Addr::from(probe).to_string());
     assert_eq!(t2.as_deref(), Some("fcbb:bbbc:1:4006:c00a:4006:2:8003"));
@@ -270,7 +270,7 @@ fn a_stated_width_moves_zone_and_group() {
     }
 }
 
-/// Error of readers of versions 1 and 2 for version 3: its number, and nothing of its contents.
+/// The error for a later version contains its number, and nothing of the contents of the table.
 #[test]
 fn a_later_version_is_refused_by_its_number() {
     let (header, body) = blocks();
@@ -319,7 +319,8 @@ fn entropy_sets_are_windows_of_the_order() {
     let values: Vec<u32> = table.entropy_values(1, 3).collect();
     let choices: Vec<(u8, u16, u16)> =
         values.iter().map(|v| table.choice(*v)).map(|c| (c.plane, c.t0_uplink, c.t1_uplink)).collect();
-    // Positions 6 to 9 of 8: T1 uplinks 1 + 0 + 4, 1 + 0 + 6, then once around 1 + 1 + 3, 1 + 1 + 1, modulo 4.
+    // Positions 6 to 9 in an order of 8 uplinks. The T1 uplinks are 1 + 0 + 4 and 1 + 0 + 6, and in the second round
+    // 1 + 1 + 3 and 1 + 1 + 1, modulo 4.
     assert_eq!(choices, [(1, 4, 1), (1, 6, 3), (1, 3, 1), (1, 1, 3)]);
     assert!(values.iter().all(|v| table.in_range(table.choice(*v))));
 }
@@ -406,7 +407,7 @@ fn the_c_header_agrees_with_the_rust_reader() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The reader in C says of the same tables that they are damaged.
+/// The reader in C accepts and rejects the same tables as the reader in Rust.
 fn names(run: &dyn Fn(&[u8]) -> (bool, String)) {
     for (bytes, wanted) in tails() {
         let (is_table, said) = run(&bytes);
@@ -425,7 +426,8 @@ fn one_version(run: &dyn Fn(&[u8]) -> (bool, String), tables: [&Vec<u8>; 3]) {
     }
 }
 
-/// The largest number of each field: nothing overflows and nothing outside the table is read, whatever the results.
+/// A table with extreme numbers in its header. Its results do not matter, but nothing may overflow, and nothing outside
+/// the table may be read.
 fn wild() -> Vec<u8> {
     let (header, body) = sample();
     let wild = Header { per_t1: u16::MAX, t2_step: u16::MAX, t2_row: u16::MAX, uplink_bits: 16, ..header };
