@@ -2,7 +2,7 @@
 //!
 //! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate
 //! in it ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`. Findings and files equal
-//! those of the command line. A request that is too large for a browser is refused at once, with its size.
+//! those of the command line. A proof of too large a fabric is refused at once, with the number of cables.
 
 mod abi;
 mod device;
