@@ -85,7 +85,7 @@ impl Address {
         }
     }
 
-    /// Returns its bits, those of the mapped address for IPv4.
+    /// Returns its bytes, those of the mapped address for IPv4.
     pub fn octets(self) -> [u8; 16] {
         self.0.octets()
     }

@@ -96,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// Returns whether it reads switches. If it does, the state of files that it does not carry is unknown.
+    /// Returns whether it delivers a kind of file.
     pub fn carries(self, file: SwitchFile) -> bool {
         file.carriers().contains(&self)
     }

@@ -1,7 +1,7 @@
 //! `delay.json` of a node: properties of the longest path, for congestion control on the node.
 //!
 //! In: bytes of the file, or its values. Out: the other. Invariants: the values do not depend on the routing mode. Path
-//! tables contain the same figures.
+//! tables contain the same [`Delay`].
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
