@@ -15,7 +15,7 @@ use crate::{Limit, PhysicalPort, Platform};
 /// Hardware facts beyond the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Hardware {
-    /// Own segments that fit.
+    /// Local SIDs (MY_SID) that fit.
     pub segments: u32,
     /// IPv6 routes that fit.
     pub routes: u32,

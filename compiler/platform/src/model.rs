@@ -51,7 +51,7 @@ pub struct PhysicalPort {
     pub name: SmolStr,
     /// Name on the front panel, for example `etp2a`.
     pub alias: SmolStr,
-    /// Cage on the front panel, from 1, as SONiC's `index`.
+    /// Number of the cage on the front panel, as SONiC's `index`; from 1 nearly everywhere.
     pub panel: u16,
     /// Part of the cage, from 1; 0 if the cage is not split, as SONiC's `subport`.
     pub subport: u8,
@@ -203,7 +203,7 @@ impl Panel {
     }
 
     /// Returns the bits of a port number in P4 pipelines that name ports by text: enough for all lanes of the panel and
-    /// the two special ports. Only a model of such a switch has a limit.
+    /// the two special ports. The limit applies to software models of such a switch, not to the switch itself.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;

@@ -20,7 +20,7 @@ fn slots(side: &LayoutSide, count: u16) -> Vec<Slot> {
     (0..count).map(place).collect()
 }
 
-/// Both sides of a layout, each breakout on the lanes that it has beside the other side.
+/// Both sides of a layout. In cages that both use, the uplinks have the last lanes.
 fn in_place(layout: &Layout, lanes: u8) -> [Option<LayoutSide>; 2] {
     let up = layout.up.map(|up| {
         let shares = layout.down.filter(|down| up.cages.iter().any(|cage| down.cages.contains(cage)));
