@@ -18,7 +18,7 @@ pub enum Table {
     Devices,
     /// Cables, both ends.
     Links,
-    /// Ports of switches and NICs, used or not.
+    /// Ports of switches, used or not, and ports of NICs with a cable.
     Ports,
     /// Addresses of devices, cables and NICs.
     Addresses,

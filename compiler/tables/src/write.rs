@@ -1,4 +1,4 @@
-//! The forms: CSV, JSON Lines, Parquet.
+//! File formats of tables: CSV, JSON Lines, Parquet.
 
 mod delimited;
 mod lines;
@@ -13,7 +13,7 @@ use crate::row::Row;
 use crate::rows::{self, Selection};
 use crate::table::Table;
 
-/// A form of tables.
+/// File format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// RFC 4180, with the names of the columns in the first line; an absent value is empty.

@@ -1,4 +1,4 @@
-//! Tables agree with the plan, in every form, and tables agree with each other.
+//! Tables agree with the plan, in every file format, and with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
