@@ -62,7 +62,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns whether it has the T0s and T1s of a zone of a plane; all of them unless single devices are selected.
+    /// Returns whether it has T0s and T1s of a zone of a plane; all of
+    /// them unless tiers or single devices are selected.
     fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         self.selection.has_plane(plane.0)
             && self.selection.has_zone(zone)

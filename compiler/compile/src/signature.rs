@@ -220,8 +220,9 @@ impl Files for SignedTree {
     }
 }
 
-/// Parses signatures in exactly the form in which they are written. The library accepts other versions and line ends,
-/// which the signature does not cover, so it would accept a file with a changed bit.
+/// Parses signatures, and rejects text that differs from the written form in more than CRLF line ends. The library
+/// accepts other versions and line ends, which the signature does not cover, so it would accept a file with a changed
+/// bit.
 fn parse(bytes: &[u8]) -> Result<Vec<SshSig>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?.replace("\r\n", "\n");
     let text = text.trim_end_matches('\n');

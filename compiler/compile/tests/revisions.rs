@@ -1,7 +1,7 @@
 //! A fabric of a Git revision names files of that revision beneath its folder, and no others.
 //!
-//! In: the names that are tried on every reader of files, as `ecmp.pins` of a revision. Out: not one is read. Git looks
-//! for its repository from the folder of the process, so this file has one test.
+//! In: file names that no reader of files may follow, each as `ecmp.pins` of a revision. Out: an error for each of them.
+//! Git looks for its repository from the folder of the process, so this file has one test.
 
 #[path = "../../files/tests/support/names.rs"]
 mod support;

@@ -126,7 +126,7 @@ impl Source {
         }
     }
 
-    /// Returns the name of a file that this one names, which is in the same folder.
+    /// Returns the source of a file that the text of this one names, relative to its folder.
     fn beside(&self, file: &str) -> Source {
         match self {
             Source::Stdin => Source::File(file.into()),

@@ -43,7 +43,7 @@ impl Mix {
         let soft = ["linux", "bmv2"].contains(&platform);
         let [short, long] = if soft { ["virtual"; 2] } else { ["dac", "dwdm"] };
         let [near, far] = self.lengths.map(|at| LENGTHS[at]);
-        // Kernels have no queues, so most of their fabrics have the profile `none`.
+        // Kernels support only a part of each profile, so most of their fabrics have the profile `none`.
         let silent = matches!(os, Os::Frr | Os::Linux) && !self.profile.is_multiple_of(4);
         let profile = if silent { "none" } else { profiles[self.profile % profiles.len()] };
         let text = yaml
