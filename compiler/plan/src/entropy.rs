@@ -6,7 +6,7 @@
 //!
 //! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
 //! others. NIC d uses a window of that order, starting at d times the window size. The NICs of a group together
-//! therefore use every uplink equally often, exactly so if the windows divide the uplinks evenly.
+//! therefore use every uplink about equally often, and exactly so if all windows together fill complete rounds.
 //!
 //! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with each T0 uplink, so the values of a NIC
 //! differ in both. It advances once more after each round of the order, so each T0 uplink is combined with all T1
@@ -119,7 +119,7 @@ fn mix(value: u64) -> u64 {
 
 /// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the uSID
 /// layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, minus one. Values have
-/// at most 32 bits: if the block contains the plane, uSIDs have 14 bits for zone and index.
+/// at most 32 bits: 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
     /// Bits of the T0 uplink, the lowest.

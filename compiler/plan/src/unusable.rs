@@ -134,8 +134,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns whether scopes could cover all values of a NIC. The values have different T0 uplinks, and over these the
-    /// T1 uplinks in turn, at most twice around.
+    /// Returns whether scopes could cover all values of a NIC. Each value has its own T0 uplink. A T1 uplink occurs at
+    /// most `turns` times: twice the number of T0 uplinks per T1 uplink.
     fn can_cover(&self, scopes: &[&Scope], to: ZoneId, values: u16) -> bool {
         let far = to != self.zone;
         let topology = self.plan.topology();

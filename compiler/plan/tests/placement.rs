@@ -1,5 +1,5 @@
-//! Placement of ranks on nodes: traffic across zones is never higher than by name, and minimal if all assignments can
-//! be tried.
+//! Placement of ranks on nodes: traffic across zones is never higher than with placement by name. It is minimal if all
+//! assignments can be tried.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,8 @@ fn stages_that_talk_little_are_what_zones_cut() {
     let plan = fabric(2, 2, 4);
     let placement = place(&plan, &job((1, 4, 4), 1));
     assert_eq!((placement.placed.zones, placement.placed.zone_bytes), (2, 4 * 10));
-    // With large pipeline traffic and small rings, replicas stay together: rings of four are cut twice in four stages.
+    // With much pipeline traffic and little data traffic, replicas stay together. The ring of each of the four stages is
+    // cut twice.
     let heavy = Job::new((1, 4, 4), 1, Traffic { tensor: 0, data: 1, pipeline: 1000 }).unwrap();
     assert_eq!(place(&plan, &heavy).placed.zone_bytes, 4 * 2);
 }

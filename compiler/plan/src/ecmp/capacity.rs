@@ -115,7 +115,7 @@ impl<'a> Capacities<'a> {
             .filter(move |t1| topology.uplink(*t1, t2, 0).is_some())
     }
 
-    /// Returns the number of usable cables between two switches.
+    /// Returns the usable cables between two switches.
     pub(crate) fn cables(&self, lower: Switch, upper: Switch) -> impl Iterator<Item = Link> + '_ {
         (0..self.parallel(lower.tier))
             .filter_map(move |cable| self.topology().uplink(lower, upper, cable))
