@@ -164,7 +164,7 @@ fn names(fabric: &Fabric, pair: (Nic, Nic)) -> [String; 2] {
     })
 }
 
-/// Adds the number of equal pairs of T0 groups as a note.
+/// Adds the number of affected pairs of T0 groups as a note, if there are several.
 fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
     if groups > 1 {
         diagnostic.note(format!("this affects {} pairs of T0 groups", number(groups)))
@@ -173,7 +173,7 @@ fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
     }
 }
 
-/// Reports groups that are connected by cables but have no path.
+/// Returns the finding for two T0 groups that have cables but no path, or else for two NICs without a common plane.
 fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
     let [one, other] = names(fabric, unreached.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));

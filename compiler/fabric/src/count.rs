@@ -52,7 +52,7 @@ impl Fabric {
         }
     }
 
-    /// Switches of a tier before exceptions.
+    /// Number of switches of a tier before exceptions.
     fn all_of(&self, tier: TierId) -> u64 {
         let topology = self.topology();
         let zones = if tier == TierId::T2 { 1 } else { u64::from(topology.zones) };
@@ -64,7 +64,7 @@ impl Fabric {
         self.topology().exceptions.absent_switches.iter().copied().filter(move |switch| switch.tier == tier)
     }
 
-    /// Nodes without any NIC.
+    /// Number of nodes without any NIC.
     fn empty_nodes(&self) -> u64 {
         let topology = self.topology();
         let mut lost: BTreeMap<Node, u8> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Fabric {
         lost.values().filter(|nics| **nics == topology.hosts.nics_per_node).count() as u64
     }
 
-    /// Cables of existing NICs that are absent, or whose T0 is absent.
+    /// Number of cables to existing NICs that are missing because the cable or its T0 is absent.
     fn lost_host_links(&self) -> u64 {
         let exceptions = &self.topology().exceptions;
         let mut absent_in: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
@@ -90,7 +90,7 @@ impl Fabric {
         self.absent(TierId::T0).map(left).sum::<u64>() + alone.count() as u64
     }
 
-    /// Existing cables from the switches of a tier to the tier above.
+    /// Number of existing cables from the switches of a tier to the tier above.
     fn fabric_links(&self, lower: TierId) -> u64 {
         let topology = self.topology();
         let Some(upper) = (match lower {

@@ -76,7 +76,7 @@ impl FabricGraph {
     }
 }
 
-/// Dense tables that map coordinates to vertices.
+/// Vertices by coordinate: a map for switches, and a dense array for NICs.
 struct Index {
     switches: std::collections::BTreeMap<Switch, u32>,
     nics: Vec<u32>,

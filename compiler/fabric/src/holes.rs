@@ -1,8 +1,8 @@
 //! NICs without a cable, and unconnected parts of a fabric, found without walking every cable.
 //!
-//! In: a fabric. Out: how many. Invariants: the work grows with the exceptions, not with the fabric. Equipment that no
-//! exception affects is equal, so one vertex represents all of it. [`FabricGraph`] gives the same answers by walking
-//! every cable.
+//! In: a fabric. Out: their numbers, and the first NICs. Invariants: the work grows with the exceptions, not with the
+//! fabric. Equipment that no exception affects is equal, so one vertex represents all of it. [`FabricGraph`] gives the
+//! same answers by walking every cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,7 +154,7 @@ impl Lost {
         }
         // A NIC without any cable is another fault.
         classes.remove(&0);
-        // For each set of planes, the number of NICs without a plane outside it, summed plane by plane.
+        // For each set of planes, the number of NICs whose planes are all in the set. Computed one plane at a time.
         let mut within = vec![0_u64; usize::from(self.all_planes) + 1];
         for (planes, (count, _)) in &classes {
             within[usize::from(*planes)] = *count;
@@ -193,7 +193,8 @@ impl Lost {
 /// A vertex: a single element, or all elements of a kind that no exception affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Vertex {
-    /// The groups of a zone that have every T0, every cable of these, and a NIC with every cable.
+    /// The groups of a zone with every T0, every cable above them and a NIC with every cable, and without a NIC that
+    /// has no cable.
     Groups(ZoneId),
     /// The T1s of a plane, zone and row, without an absent cable between existing ends.
     T1s(PlaneId, ZoneId, u16),

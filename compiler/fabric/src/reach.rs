@@ -78,7 +78,7 @@ impl Fabric {
     }
 }
 
-/// Tells whether two NICs have a path by design. All members of a class are in the same zone.
+/// Returns whether two NICs have a path by design. All members of a class are in the same zone.
 fn is_in_one(island: Island, (one, other): (Nic, Nic)) -> bool {
     island.holds((one.zone, one.group), (other.zone, other.group))
 }
@@ -90,7 +90,7 @@ fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic,
     let mut groups: BTreeSet<(ZoneId, u16)> = ways.apart().collect();
     groups.extend(single.keys().map(|nic| (nic.zone, nic.group)));
     for zone in fabric.topology().zone_ids() {
-        // One NIC represents all NICs without losses of their own.
+        // One group represents all groups of the zone without losses of their own.
         let mut all = (0..fabric.topology().hosts.groups).map(|group| (zone, group));
         let plain = all.find(|group| !groups.contains(group));
         groups.extend(plain);

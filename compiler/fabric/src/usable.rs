@@ -34,8 +34,9 @@ impl Descent {
         }
     }
 
-    /// Counts the paths in one direction where any cable leads down. These are the remaining upward paths of `from`,
-    /// without those to switches where `to` has lost all `each` cables or paths. An empty list means no loss.
+    /// Counts the paths in one direction where any cable leads down. `from` and `to` are the losses of both ends, by
+    /// the switch where packets turn. Each end has `each` paths to such a switch. A switch counts with the remaining
+    /// paths of `from`, and not at all if `to` has lost all of its own. An empty list means no loss.
     pub fn directed(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
         let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
         let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
@@ -84,11 +85,11 @@ pub struct UsablePaths<'a> {
     /// Distinct losses of groups; the first profile is that of groups without exceptions.
     profiles: Vec<Vec<GroupPlane>>,
     special: BTreeMap<(ZoneId, u16), usize>,
-    /// T0 uplinks lost through T1s, by zone and plane.
+    /// T0 uplinks whose T1 is lost, by zone and plane.
     zones: Vec<Vec<FixedBitSet>>,
     /// Cables lost between T1s and T2s, by zone and plane.
     crossings: Vec<Vec<Crossing>>,
-    /// Paths lost through T2s, by plane.
+    /// T1 uplinks whose T2 is lost, by plane.
     upper: Vec<Crossing>,
 }
 
