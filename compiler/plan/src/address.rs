@@ -7,7 +7,7 @@
 //! | address | bits |
 //! |---|---|
 //! | NIC | hextet 4 = zone (4 bits), group from 1 (12), or other [widths](AddressWidths); hextet 8 = downlink from 1 |
-//! | cable | hextet 4 = kind (4), plane (4), zone (8); hextet 5 = lower device from 1; hextet 6 = its port from 1; hextet 8 = `a` at the lower end, `b` at the upper: a /127 (RFC 6164) |
+//! | cable | hextet 4 = kind (4), plane (4), zone (8); hextet 5 = lower switch from 1 (of a NIC cable: its T0); hextet 6 = its port from 1; hextet 8 = `a` at the lower end, `b` at the upper: a /127 (RFC 6164) |
 //! | loopback | hextet 5 = tier, 6 = plane, 7 = zone, 8 = index from 1 |
 //! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12, or other widths), if the pool leaves so many bits |
 //! | ASN, router id | tier, plane (4 bits), zone (8), index from 1 (12); of a T2: index (20) |
@@ -63,9 +63,9 @@ struct CablePlace {
     kind: u16,
     plane: PlaneId,
     zone: ZoneId,
-    /// The lower switch, from 0.
+    /// The lower switch, from 0; for the cable of a NIC, its T0.
     device: u16,
-    /// Its port, from 0.
+    /// Uplink of that switch, from 0; for the cable of a NIC, its downlink.
     port: u16,
 }
 
@@ -159,7 +159,7 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Zone and group from 1.
+    /// Returns the hextet with the zone and the group, which counts from 1 (`ordinal`).
     fn place(&self, zone: ZoneId, ordinal: u16) -> u16 {
         zone.0 << self.pools.widths.group() | ordinal
     }

@@ -104,7 +104,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns every step except the zero step, the shortest first.
+    /// Returns every step except the zero step, in order of NICs, then planes.
     fn all(ports: &[At<'_>]) -> Vec<Step> {
         let nics = ports.iter().map(|(nic, _)| u16::from(nic.number) + 1).max().unwrap_or(0);
         let planes = ports.iter().map(|(_, port)| u16::from(port.plane.0) + 1).max().unwrap_or(0);

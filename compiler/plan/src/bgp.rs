@@ -48,7 +48,7 @@ fn zone_prefixes_max(widths: AddressWidths) -> u32 {
     2 * widths.groups_max() + 1
 }
 
-/// Returns the routes that a switch originates; it receives all others.
+/// Returns the static routes of a switch. It receives all others over BGP.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
     let mut routes = match switch.tier {
         TierId::T0 => ecmp::local(plan, switch, ports),
@@ -136,8 +136,8 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     })
 }
 
-/// Returns the table capacity of a switch, or that of the smallest hardware of its tier, so that all switches of a tier
-/// have the same limit. A neighbour that announces more routes is faulty.
+/// Returns the table capacity of the smallest hardware of a tier, so that all its switches have the same limit. A
+/// switch with even less capacity has its own. A neighbour that announces more routes is faulty.
 fn room(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let needed = routes_needed(topology);

@@ -242,7 +242,8 @@ fn way_out(error: &QosError) -> String {
     }
 }
 
-/// Returns the path of the cable length in the file: that of a cable of the switch itself, or of a kind of cable.
+/// Returns the path of a cable length in the file: that of a kind of cable below or above the switch, or else that of
+/// an excepted cable.
 fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<FieldPath> {
     let is_it = |cable: Length| cable.meters_ceil() == length.meters_ceil();
     let cables = &topology.cables;

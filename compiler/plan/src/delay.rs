@@ -132,7 +132,7 @@ impl Plan {
         topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))
     }
 
-    /// Returns when an uplink of a T0 marks the data class; `None` if switches do not mark.
+    /// Returns the ECN thresholds of the data class on an uplink of a T0; `None` if switches do not mark.
     fn marks(&self, t0: Switch) -> Option<EcnThresholds> {
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;

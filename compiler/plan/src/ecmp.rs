@@ -109,7 +109,7 @@ pub struct NextHop {
     pub port: usize,
     /// The switch at the other end.
     pub neighbour: Switch,
-    /// Remaining share of the planned capacity through that neighbour, in parts of a total.
+    /// Remaining share of the planned capacity through that neighbour, as numerator and denominator.
     pub left: (u64, u64),
     /// Cables to that neighbour that share the capacity.
     pub cables: u64,

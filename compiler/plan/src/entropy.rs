@@ -5,8 +5,9 @@
 //! position of its NIC and on the uplinks that it selects, never on the number of groups, zones or NICs.
 //!
 //! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
-//! others. NIC d uses a window of that order, starting at d times the window size. The NICs of a group together
-//! therefore use every uplink about equally often, and exactly so if all windows together fill complete rounds.
+//! others. NIC d uses a window of that order, starting at d times the number of active values. Its backup values follow
+//! its active ones. The NICs of a group together therefore use every uplink about equally often, and exactly so if all
+//! windows together fill complete rounds.
 //!
 //! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with each T0 uplink, so the values of a NIC
 //! differ in both. It advances once more after each round of the order, so each T0 uplink is combined with all T1

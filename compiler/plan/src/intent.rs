@@ -83,7 +83,7 @@ pub struct System<'a> {
     /// Autonomous system number, if switches exchange routes with BGP. With other routing modes its range is not
     /// checked, so it is absent.
     pub asn: Option<u32>,
-    /// Management port, if a pool is given.
+    /// Management port, if it is listed or a pool is given.
     pub management: Option<Management>,
     /// Servers that every device receives.
     pub services: &'a Services,
@@ -247,7 +247,7 @@ impl Peer {
 pub struct Route {
     /// Destination.
     pub prefix: Prefix,
-    /// Purpose.
+    /// Action.
     pub target: Target,
 }
 
@@ -304,7 +304,7 @@ pub struct HostIntent<'a> {
     pub outputs: &'a BTreeSet<HostOutput>,
     /// MTU of the cable.
     pub mtu: u16,
-    /// Largest packet that fits inside the outer header.
+    /// Maximum size of the inner packet.
     pub payload_mtu: u16,
     /// Quality of service.
     pub qos: &'a Profile,

@@ -108,10 +108,11 @@ impl<'a> Segments<'a> {
         step * rows + t1_index % rows
     }
 
-    /// Returns the increments of the T2's uSID per T1 uplink and per T1 row.
+    /// Returns the increments of the T2's uSID per step and per row. The step is the T1 uplink divided by the number of
+    /// parallel cables.
     ///
-    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number. If all T1s are
-    /// in a single row, the increment per row is 0.
+    /// A T2 owns as many uSIDs as it has cables to one T1, so the uSIDs of consecutive T2s differ by that number. If
+    /// all T1s are in a single row, the increment per row is 0.
     pub fn t2_strides(&self) -> (u16, u16) {
         let (rows, per_t2) = (self.topology.t2_rows(), self.per_switch(TierId::T2));
         (rows * per_t2, if rows > 1 { per_t2 } else { 0 })

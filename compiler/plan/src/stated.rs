@@ -187,7 +187,7 @@ fn hosts(topology: &Topology) -> Option<StatedHosts> {
     })
 }
 
-/// Adds ports with other sides, speeds and cable lengths.
+/// Adds the ports that differ from the known ones in side, speed, lanes, MTU or cable length.
 fn join(ports: &mut Vec<StatedPort>, more: Vec<StatedPort>) {
     let kind = |port: &StatedPort| (port.down, port.speed_mbps, port.lanes, port.mtu, port.meters);
     for port in more {
@@ -246,7 +246,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
     })
 }
 
-/// Returns the inputs of pools.
+/// Returns the numbers from which the sizes of buffer pools follow.
 fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     let SwitchBuffers { memory, .. } = qos.buffers.as_ref()?;
     let total = memory.total.round_down(memory.cell);

@@ -41,7 +41,7 @@ pub struct PathTable<'a> {
     pub segments: TableSegments,
     /// Entropy values that NICs use.
     pub sets: EntropySets,
-    /// Number of usable values below which a NIC reports a problem.
+    /// Minimum of active entropy values, over all planes. Below it, a NIC retires no more.
     pub min_active: u16,
     /// UDP destination port of packets that carry the entropy value in the source port.
     pub udp_port: u16,
@@ -65,7 +65,7 @@ pub struct PathTable<'a> {
     pub probes: Vec<Probe>,
     /// The QoS profile.
     pub qos: &'a Profile,
-    /// Largest packet that fits into the outer header.
+    /// Maximum size of the inner packet.
     pub payload_mtu: u16,
     /// Data of the longest path.
     pub delay: Delay,
@@ -111,9 +111,9 @@ pub struct TableSegments {
     pub parallel_t1_t2: u16,
     /// uSIDs that each T1 owns.
     pub per_t1: u16,
-    /// Increment of the uSID of the reached T2 per T1 uplink.
+    /// Increment of the T2's uSID per step, which is the T1 uplink divided by `parallel_t1_t2`.
     pub t2_step: u16,
-    /// Increment of the uSID of the reached T2 per T1 row.
+    /// Increment of the T2's uSID per row of T1s.
     pub t2_row: u16,
     /// Number of T1 rows: the row of a T1 is its index modulo this; `None` if the row is the index.
     pub t2_rows: Option<NonZeroU16>,
@@ -297,7 +297,8 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
     }
 }
 
-/// The minimum number of active values counts all planes equally, so it is lower if planes are absent.
+/// Returns the minimum of active values. The configured one is for all planes, so it is reduced in proportion if some
+/// are absent.
 fn min_active(plan: &Plan) -> u16 {
     let topology = plan.topology();
     let (all, there) = (u32::from(topology.planes), plan.planes().count() as u32);

@@ -45,7 +45,7 @@ fn the_large_fabric_of_three_tiers_uses_every_t1_uplink_alike() {
     let plan = shape::plan(&std::fs::read_to_string(file).unwrap());
     let used = by_t1_uplink(&plan);
     assert_eq!(used.len(), 16_384);
-    // 512 NICs times 16 values, over 32 T1s with 32 uplinks.
+    // In each zone, 1,024 NICs times 16 values, over 32 T1s with 32 uplinks.
     assert!(used.values().all(|times| *times == 16), "{:?}", used.iter().find(|used| *used.1 != 16));
     let sets = sets(&plan, PlaneId(0));
     let group: BTreeSet<_> = sets.iter().filter(|(nic, _)| (nic.zone.0, nic.group) == (0, 0)).collect();

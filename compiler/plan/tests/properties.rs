@@ -112,7 +112,7 @@ fn every_address_is_unique(plan: &Plan) {
     let mut seen = BTreeSet::new();
     let mut once = |what: String| assert!(seen.insert(what.clone()), "{what} twice");
     let addresses = plan.addresses();
-    // Elsewhere no switch has uSIDs, and without T2s they contain no zone.
+    // With other routing modes, switches do not use their uSIDs, and those of different zones may be equal.
     let is_source_routed = plan.topology().routing.is_source_routed();
     for switch in plan.switches() {
         once(addresses.loopback(switch).to_string());
@@ -197,8 +197,7 @@ fn planned(shape: &Shape, blocks: bool) -> Plan {
     if blocks { plan(&in_blocks(&shape.yaml())) } else { shape.plan() }
 }
 
-/// Shapes to which a T1 can be added. The number of rows that T1s share is a number of T1s, so with more T1s the rows
-/// change.
+/// Shapes to which a T1 can be added without new wiring: there are no rows, or a row is free for the new T1.
 fn growing() -> impl Strategy<Value = Shape> {
     let has_room = |shape: &Shape| shape.t2.as_ref().is_none_or(|t2| t2.rows == 0 || t2.rows > shape.t1);
     prop_oneof![two_tiers(), three_tiers()].prop_filter("a row for another T1", has_room)

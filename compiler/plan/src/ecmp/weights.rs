@@ -90,7 +90,7 @@ mod tests {
 
     const WIDE: Room = Room { width: 256, weighs: true };
 
-    /// Candidates as parts of 12, and numbers of cables.
+    /// Returns port and weight of each hop. Candidates are given as twelfths of the capacity and numbers of cables.
     fn weights(shares: &[(u64, u64)], room: Room) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,

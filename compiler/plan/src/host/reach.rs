@@ -34,7 +34,8 @@ pub(super) struct Reach<'a> {
     capacities: [Capacities<'a>; 2],
     /// Absent or drained uplinks of T0s.
     uplinks: BTreeMap<Switch, u64>,
-    /// Absent or drained elements above T0s, by plane. A T2 may be behind all T1s, so it always counts as enough.
+    /// Absent or drained elements above T0s, by plane. A T2 may be behind all T1s, so a single one counts as enough to
+    /// separate T0s.
     above: BTreeMap<PlaneId, u64>,
     /// T0 groups with a loss in some plane.
     odd: BTreeSet<(ZoneId, u16)>,

@@ -27,7 +27,7 @@ pub struct NodeRoutes {
     pub name: SmolStr,
     /// Planes of the fabric.
     pub planes: u8,
-    /// Largest packet that fits into the outer header.
+    /// Maximum size of the inner packet.
     pub mtu: u16,
     /// The NICs of other nodes, in order.
     pub destinations: Vec<NodeDestination>,

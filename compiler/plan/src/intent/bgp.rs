@@ -80,7 +80,7 @@ pub struct BgpSide {
     /// Number of prefixes from one neighbour above which the session is closed.
     pub prefixes_max: u32,
     /// Bandwidth attribute of each announced route, from which receivers compute weights; absent if paths are never
-    /// partially lost.
+    /// partially lost, or if the switch cannot announce it.
     pub bandwidth: Option<BgpBandwidth>,
 }
 

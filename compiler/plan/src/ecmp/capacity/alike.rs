@@ -71,7 +71,6 @@ impl<'a> Alike<'a> {
     }
 }
 
-/// Returns a switch.
 fn from(plane: PlaneId, tier: TierId, zone: ZoneId, index: u16) -> Switch {
     Switch { plane, tier, zone, index }
 }
