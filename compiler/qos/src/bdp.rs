@@ -182,7 +182,8 @@ mod tests {
         assert!((85..=86).contains(&(stored.base_rtt.0 - cut.base_rtt.0)));
     }
 
-    /// 100G at the other end: 9,216 and 84 B take 744 ns there, for either sender, and the sender has 200G in flight.
+    /// 100G at the other end: 9,216 and 84 B take 744 ns there, for either sender. The bandwidth-delay product uses the
+    /// 200G of the sender.
     #[test]
     fn a_packet_has_arrived_when_the_slowest_link_has_carried_it() {
         let mut cables = hops([1, 1, 1, 1, 1, 1]).map(|hop| Hop { speed: Speed::gbps(200), ..hop });

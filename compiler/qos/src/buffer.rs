@@ -219,7 +219,8 @@ impl Sum {
     }
 }
 
-/// The headroom pool: the sum divided by the ratio, but at least the maximum of one group.
+/// The headroom pool: the sum without private headroom, divided by the ratio, but at least the headroom of the largest
+/// group.
 fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> Bytes {
     let sum: Bytes = groups.iter().map(PortGroup::pooled).sum();
     if sum == Bytes::ZERO {
@@ -231,7 +232,7 @@ fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> B
 }
 
 impl Pools {
-    /// Returns the lossless headroom as a percentage of the memory, rounded down.
+    /// Returns guaranteed bytes and headroom as a percentage of the memory, rounded down.
     pub fn headroom_percent(&self, memory: &Memory) -> Percent {
         let taken = u128::from((self.guaranteed + self.headroom).0) * 100;
         let percent = taken.checked_div(u128::from(memory.total.0)).unwrap_or(100).min(100);

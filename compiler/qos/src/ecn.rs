@@ -42,7 +42,7 @@ impl Limit {
         }
     }
 
-    /// Returns what happens at the limit, in words.
+    /// Returns the name of the limit for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Xoff(_) => "the PFC XOFF point",

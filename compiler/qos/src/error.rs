@@ -13,7 +13,7 @@ pub enum QosError {
     /// A platform names an unknown formula.
     #[error(transparent)]
     Model(#[from] UnknownModel),
-    /// A link has no headroom.
+    /// The headroom of a link cannot be computed.
     #[error(transparent)]
     Headroom(#[from] HeadroomError),
     /// The buffer cannot be divided as in the profile.

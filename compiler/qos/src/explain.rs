@@ -85,7 +85,7 @@ impl fmt::Display for Value {
 }
 
 impl Serialize for Value {
-    /// Serialises an integer if the value is one, otherwise a number with three decimals.
+    /// Serialises the value, rounded to thousandths: as an integer if it is whole, otherwise as a number with decimals.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let thousandths = self.thousandths();
         match u64::try_from(thousandths / 1000) {

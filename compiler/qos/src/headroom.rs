@@ -70,7 +70,7 @@ fn round_up(bytes: Exact, step: u64) -> Exact {
     (bytes / step).ceil() * step
 }
 
-/// Converts an integral fraction to bytes.
+/// Converts a fraction to bytes, rounded up.
 fn whole(bytes: Exact) -> Bytes {
     Bytes(u64::try_from(bytes.ceil().to_integer()).expect("a link is bounded so that sums fit 64 bits"))
 }

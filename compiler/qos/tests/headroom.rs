@@ -208,8 +208,8 @@ fn any_model() -> impl Strategy<Value = Model> {
 }
 
 proptest! {
-    /// SONiC's compensation of 2,048 bytes depends on the rounding of two sums, so its script may vary by one step of
-    /// 1,024; everything else only grows with the cable.
+    /// SONiC's compensation of 2,048 bytes depends on the rounding of two sums. With a longer cable, XOFF of its script
+    /// can therefore be smaller by one step of 1,024. All other models only grow with the cable.
     #[test]
     fn a_longer_cable_never_needs_less(
         model in any_model(),
@@ -240,7 +240,7 @@ proptest! {
         let request = Request::new(link, traffic, false).unwrap();
         let found = model.headroom(&request, Some(Bytes(254))).unwrap();
         // 100 Gb/s, 5 ns per metre, both directions: 125 B per metre. SONiC's script for Tofino divides by 8192 where
-        // 8000 is correct, so its result is 2.4 % too small, and is reproduced as it is.
+        // 8000 is correct, so its result is 2.3 % too small, and is reproduced as it is.
         let on_the_cable = u64::from(meters) * 125;
         let covered = if model == Model::Tofino2 { on_the_cable * 8000 / 8192 } else { on_the_cable };
         prop_assert!(found.xoff.0 >= covered);

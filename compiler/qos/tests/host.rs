@@ -170,7 +170,7 @@ fn every_preset_agrees() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Any change of a class that both sides have a setting for: both sides change, and still agree.
+    /// If both sides have a setting for a property of a class, a change of it changes both, and they still agree.
     #[test]
     fn a_change_of_any_class_reaches_switch_and_host(
         preset in proptest::sample::select(Preset::ALL.to_vec()),

@@ -9,8 +9,8 @@ use crate::units::Bytes;
 /// Returns the size that each of `users` equally busy queues or groups reaches in a shared pool. The threshold is alpha
 /// times the free space with alpha = 2^n, so the size settles at `alpha x pool / (1 + users x alpha)`.
 ///
-/// At this size, PFC sends XOFF (or a lossy queue drops) if that many are congested at once. Marking has to start below
-/// it.
+/// If `users` of them are congested at once, PFC sends XOFF (or a lossy queue drops) at this size. Marking has to start
+/// below it.
 pub fn dynamic_limit(pool: Bytes, threshold: DynamicThreshold, users: u32) -> Bytes {
     let exponent = threshold.get();
     let magnitude = u32::from(exponent.unsigned_abs());

@@ -25,7 +25,7 @@ pub enum EcnError {
         max: Bytes,
         /// Upper bound.
         limit: Bytes,
-        /// The event at the limit.
+        /// The name of the limit.
         what: &'static str,
         /// Origin of the threshold.
         origin: String,
@@ -42,7 +42,7 @@ pub enum EcnError {
         ratio: u64,
         /// Upper bound of the maximum.
         limit: Bytes,
-        /// The event at the limit.
+        /// The name of the limit.
         what: &'static str,
     },
 }

@@ -6,7 +6,7 @@
 use super::model::Model;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// Why a link has no headroom.
+/// Why headroom cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeadroomError {
     /// A headroom model has no numbers for a speed.

@@ -1,8 +1,8 @@
 //! Headroom as a line over the length of the cable.
 //!
-//! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + bytes on the cable both ways x fill, up to cells.
-//! Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and cannot be
-//! varied.
+//! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + fill x bytes on the cable in both directions, rounded up to
+//! cells. Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and
+//! cannot be varied.
 //!
 //! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions.
 

@@ -189,7 +189,7 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
     terms.bytes("bytes in gearboxes", value, formula, source)
 }
 
-/// SONiC's addition if the packet mix needs at least 2 KB less than the worst case.
+/// SONiC's addition if the packet mix needs over 2 KB less than the worst case.
 fn compensation(terms: &mut Breakdown, xoff: Exact, worst: Exact) -> Exact {
     let worst = terms.bytes(
         "XOFF if all packets were small",
@@ -325,7 +325,7 @@ mod tests {
         let find =
             |mbps, meters| headroom(SpectrumAsic::Spectrum5, &request(mbps, meters, 4, 4096, 50, true));
         assert_eq!(exact_rows(ROWS, |mbps, meters| find(mbps, meters).xoff), 14);
-        // At 400G, the speed of the fabric, every row.
+        // With shared headroom, the size of a group is its XON, the 19 KB of the pipeline.
         assert_eq!(find(400_000, 5).size, Bytes(19_456));
     }
 

@@ -45,8 +45,8 @@ impl Speed {
 
     /// Returns the bytes that pass in `time`, rounded down.
     pub const fn bytes_in(self, time: Nanoseconds) -> Bytes {
-        // Mb/s times ns is 1e-3 bits. The product fits in 96 bits, and the quotient in 64 for any time below 272 years
-        // at 1 Tb/s; above, it saturates.
+        // Mb/s times ns is 1e-3 bits. The product fits in 96 bits, and the quotient in 64 for any time below 4 years at
+        // 1 Tb/s; above, it saturates.
         let bytes = self.0.get() as u128 * time.0 as u128 / 8000;
         if bytes > u64::MAX as u128 { Bytes(u64::MAX) } else { Bytes(bytes as u64) }
     }
