@@ -14,7 +14,7 @@ use closc_plan::PathTable;
 
 use crate::Artefact;
 
-/// Renders the form of a path table for hosts.
+/// Renders the compact form of a path table, which hosts read.
 pub fn binary(table: &PathTable<'_>) -> Vec<u8> {
     binary::bytes(table)
 }

@@ -12,7 +12,7 @@ use closc_topology::HostOutput;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Treatment of packets of one code point: the pause priority if lossless, or none.
+/// Treatment of packets by code point: the pause priority if lossless, or none.
 type Lossless = BTreeMap<u8, Option<u8>>;
 
 /// Settings of one side.

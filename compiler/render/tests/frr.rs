@@ -283,7 +283,7 @@ fn leaves_carry_no_transit() {
     }
 }
 
-/// References of arguments are defined in the file: `vtysh -C` does not check.
+/// Every list and map that is referenced is defined in the file, which `vtysh -C` does not check.
 #[test]
 fn what_is_named_is_defined() {
     const NAMES: [(&str, &str); 5] = [

@@ -188,7 +188,7 @@ fn large_fabrics_have_path_tables_only() {
     assert_eq!(routes(&plan(&large), "su001-n001"), None);
 }
 
-/// The same with another profile.
+/// Returns the commands of `tc.batch` of a switch with a QoS profile.
 fn queues(qos: &str, name: &str) -> Vec<String> {
     let plan = plan(&format!("{FABRIC}qos: {qos}\n"));
     commands(&text(&switch(&plan, name), "tc.batch")).into_iter().map(str::to_owned).collect()

@@ -170,7 +170,8 @@ fn routes_lead_to_neighbours_and_nowhere_else() {
             }
         }
         let metadata = |field: &str| config.field("DEVICE_METADATA", "localhost", field);
-        // The block; or the hosts' pool, and on a T0 the rest of its own group. With BGP, routes are in frr.conf.
+        // With SRv6, the blackhole is the block. Otherwise there is one for the hosts' pool, and on a T0 one for the
+        // rest of its group. With BGP, routes are in frr.conf.
         let expected = match (metadata("bgp_asn"), config.table("SRV6_MY_SIDS").len(), metadata("type")) {
             (Some(_), _, _) => 0,
             (None, 0, Some("ToRRouter")) => 2,
@@ -498,7 +499,8 @@ fn a_watchdog_looks_at_every_pausing_port() {
     }
 }
 
-/// YANG does not detect a mode that fits neither style of BGP. Hashing is configured only if switches choose paths.
+/// YANG does not detect a configuration mode that does not match the routing mode. Hashing is configured only if
+/// switches choose paths.
 #[test]
 fn modes_go_with_the_routing() {
     let mode = |routing| {

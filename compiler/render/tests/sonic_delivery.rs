@@ -149,7 +149,7 @@ const SITE: &str = r#"{
     "FEATURE": { "lldp": { "state": "enabled", "auto_restart": "enabled" } }
 }"#;
 
-/// Returns the configurations of a fabric by position of the switch, which is independent of names.
+/// Returns the configuration of every switch of a fabric.
 fn trees(yaml: &str) -> Vec<ConfigDb> {
     let rendered = switches(&plan(yaml));
     let configs = rendered.iter().filter(|artefact| artefact.path.file_name() == Some("config_db.json"));

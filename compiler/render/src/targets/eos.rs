@@ -93,8 +93,8 @@ struct LinkView {
     profile: Option<String>,
 }
 
-/// Groups with the smallest flow sets, and sizes of flow sets. Each size has half the groups of the one before it, with
-/// twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
+/// Number of groups with the smallest flow sets, and number of sizes of flow sets. Each size has half the groups of the
+/// one before it, with twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
 const FLOW_SETS: (u64, u32) = (128, 7);
 
 /// Returns the largest size of flow sets that leaves enough groups.

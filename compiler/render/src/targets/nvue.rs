@@ -60,7 +60,7 @@ struct View<'a> {
     locators: Vec<LocatorView>,
     routes: Vec<RouteView<'a>>,
     bgp: Option<BgpView<'a>>,
-    /// Switches on adaptive routing; absent without.
+    /// The line that enables adaptive routing; absent if the switch does not use it.
     adaptive: Option<&'static str>,
 }
 

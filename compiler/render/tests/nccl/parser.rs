@@ -5,10 +5,11 @@
 //! `MAX_SUBS` 128 to 2.28 and 640 from 2.29), `src/graph/topo.h` (`NCCL_TOPO_XML_MAX_NODES` 256), and the behaviour of
 //! `src/graph/xml.cc`:
 //!
-//! - room for one more element is asked for before each tag, an end tag as well;
+//! - the parser requires room for one more element before each tag, including end tags;
 //! - a name or value has 253 bytes at most, as its delimiter has to be among the first 254;
-//! - one space, and nothing else, is before each attribute; spaces and ends of lines are between tags, and no text;
-//! - elements that a place does not know are skipped with what is in them. Here they are a fault: nothing may be lost.
+//! - each attribute follows exactly one space; only spaces and ends of lines are between tags;
+//! - NCCL skips elements that are not valid at their place, with their children. Here they are an error, so that
+//!   nothing is lost unnoticed.
 
 /// Maximum number of elements, including those that NCCL adds.
 pub(crate) const ELEMENTS_MAX: usize = 256;
@@ -17,7 +18,7 @@ const LENGTH_MAX: usize = 253;
 const ATTRIBUTES_MAX: usize = 16;
 const CHILDREN_MAX: usize = 128;
 
-/// What ends the name of an element.
+/// Characters that end the name of an element.
 const NAME_ENDS: &[char] = &[' ', '>', '/', '\n', '\r'];
 
 /// An element with its children.

@@ -31,7 +31,7 @@ struct View {
     queue_pairs: u16,
     /// Whether switches reorder packets, and NICs accept them.
     reorders: bool,
-    /// Whether NIC k reaches only NICs k of other nodes without the second tier.
+    /// Whether the fabric is rail-optimised: over T0s alone, NIC k reaches only NIC k of other nodes.
     rails: bool,
     /// Path of the topology file on the node; empty if no NIC is assigned to a GPU.
     topology: &'static str,

@@ -95,7 +95,7 @@ impl Table<'_> {
                 }
             }
             let rows = table.rows;
-            // Whether a table is opened here depends on the text before it.
+            // The reusable text omits the opening of the table, which depends on the text before it.
             let opening = if rows > 0 { OPENING.len() + self.name.len() + FIRST_KEY.len() } else { 0 };
             text.drain(..opening);
             (text, rows)

@@ -29,7 +29,7 @@ pub(super) struct PortView<'a> {
     pub(super) index: usize,
     /// Name of the port.
     pub(super) name: &'a str,
-    /// Connections.
+    /// Connection; absent for a port without a cable.
     pub(super) link: Option<LinkView<'a>>,
 }
 
