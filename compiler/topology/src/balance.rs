@@ -59,7 +59,7 @@ impl Topology {
         self.choices().groups(tier).1
     }
 
-    /// Tells whether packets of a flow can arrive out of order, because a switch sends them over several paths.
+    /// Returns whether packets of a flow can arrive out of order, because a switch sends them over several paths.
     pub fn reorders(&self) -> bool {
         TierId::ALL.into_iter().any(|tier| self.balance(tier).reorders())
     }

@@ -355,7 +355,7 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Adds routing modes to an advice: those of `routings` with which the fabric has no error.
+/// Adds routing modes to a suggestion: those of `routings` with which the fabric has no error.
 pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: &[Routing]) -> String {
     let does = |routing: &&Routing| {
         let Some(tried) = draft.with_routing(**routing) else { return false };
@@ -420,7 +420,7 @@ const SETTINGS: &[&Rule] = &[
     &balance_not_supported::RULE,
 ];
 
-/// Tells whether every error is about a setting.
+/// Returns whether every error is about a setting.
 pub(crate) fn only_settings(found: &Diagnostics) -> bool {
     let is_setting = |code: &str| SETTINGS.iter().any(|rule| rule.code == code);
     found.iter().all(|finding| finding.severity != Severity::Error || is_setting(finding.rule.code))
@@ -444,7 +444,7 @@ const COUNTS: &[&Rule] = &[
     &same_names::RULE,
 ];
 
-/// Tells whether the devices of the fabric are known.
+/// Returns whether the devices of the fabric are known.
 pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
     let mut found = Diagnostics::new();
     let about_counts = |check: &&Check| COUNTS.iter().any(|rule| rule.code == check.rule.code);

@@ -75,8 +75,8 @@ impl PacketOrder {
         }
     }
 
-    /// Tells whether it is the default. Files that state no order keep the meaning from before there was a
-    /// choice.
+    /// Returns whether it is the default. The default is not serialised, so files without the key keep the digest that
+    /// they had before the key existed.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == PacketOrder::Required
@@ -115,8 +115,8 @@ impl SegmentPlan {
         }
     }
 
-    /// Tells whether it is the default. Files that state no plan keep the meaning from before there was a
-    /// choice.
+    /// Returns whether it is the default. The default is not serialised, so files without the key keep the digest that
+    /// they had before the key existed.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == SegmentPlan::PlaneInUsid
@@ -173,7 +173,7 @@ impl TierBalance {
         }
     }
 
-    /// Tells whether all tiers hash, as in files from before there was a choice.
+    /// Returns whether all tiers hash, which is the default and is not serialised.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
     pub(crate) fn is_default(&self) -> bool {
         *self == TierBalance::default()

@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct PlaneId(pub u8);
 
-/// A zone: the T0s and T1s below the same T2s. Fabrics of two tiers have only zone 0.
+/// A zone: a Clos of T0s and T1s in every plane. Fabrics of two tiers have only zone 0, unless zones are planes by NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct ZoneId(pub u16);
 
@@ -61,8 +61,7 @@ impl TierId {
     }
 }
 
-/// A switch. The derived order is that of every listing: plane by plane, zone by zone, tier by tier. T2s have
-/// zone 0.
+/// A switch. The derived order is that of every listing: plane by plane, tier by tier, zone by zone. T2s have zone 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Switch {
     /// The plane it belongs to.
@@ -105,12 +104,12 @@ impl Nic {
     }
 }
 
-/// A node (server): several NICs, one on each rail of its unit.
+/// A node (server). Its NICs are distributed over the rails of its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Node {
-    /// The zone of its T0 groups.
+    /// The zone of its T0 groups; the first one if they are in several.
     pub zone: ZoneId,
-    /// The unit: as many consecutive T0 groups as there are rails, from 0.
+    /// The unit: as many consecutive T0 groups as a zone has rails, from 0.
     pub unit: u16,
     /// Its index in the unit, from 0.
     pub index: u16,
@@ -149,7 +148,7 @@ impl Link {
     }
 }
 
-/// Element of a name.
+/// Element that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Subject {
     /// `plane 3`.

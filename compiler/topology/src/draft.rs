@@ -61,7 +61,7 @@ const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
 /// A document with every default filled in.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
-    /// Whether this draft is only a trial of an advice. A trial tries no further advice.
+    /// Whether this draft is only a trial of a suggestion. A trial tries no further suggestions.
     is_trial: bool,
     pub(crate) doc: &'a FabricDoc,
     pub(crate) catalogue: &'a Catalogue,
@@ -98,7 +98,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) exceptions: DraftExceptions,
     pub(crate) domains: DraftDomains,
     pub(crate) racks: DraftRacks,
-    /// Every kind of switch: those of tiers, of planes and of single devices.
+    /// Every kind of switch: those of tiers, of single planes and zones, and of single devices.
     pub(crate) hardware: Vec<Hardware>,
 }
 
@@ -183,7 +183,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Tells whether names contain the zone.
+    /// Returns whether names contain the zone.
     pub(crate) fn has_zones(&self) -> bool {
         self.zones > 1 || self.t2.is_some()
     }
@@ -193,7 +193,7 @@ impl<'a> Draft<'a> {
         if self.t2.is_some() { self.zones } else { 1 }
     }
 
-    /// Tells whether there is a T1 tier.
+    /// Returns whether there is a T1 tier.
     pub(crate) fn has_t1(&self) -> bool {
         self.doc.tiers.t1.is_some()
     }
@@ -258,7 +258,7 @@ impl<'a> Draft<'a> {
         self.spans.stated(path)
     }
 
-    /// Tells whether a value was written down.
+    /// Returns whether a value was written down.
     pub(crate) fn states(&self, path: impl Into<FieldPath>) -> bool {
         self.stated(path).is_some()
     }
@@ -321,7 +321,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Tells whether the platform of a zone, or of the tier, is known to support the breakouts of its ports. Other
+    /// Returns whether the platform of a zone, or of the tier, is known to support the breakouts of its ports. Other
     /// checks cover single planes and switches with other hardware.
     pub(crate) fn offers(&self, hardware: &Hardware) -> bool {
         match hardware.zone {
@@ -351,7 +351,7 @@ impl<'a> Draft<'a> {
         self.exceptions.all().map(|(_, entry)| entry).chain(&self.domains.members)
     }
 
-    /// Returns the cable that a link has if no exception says otherwise.
+    /// Returns the cable of a link without exceptions.
     pub(crate) fn kind_of(&self, link: Link) -> &Cable {
         self.cables.kind_of(link)
     }
@@ -386,7 +386,7 @@ macro_rules! ports {
 }
 
 impl Ports {
-    /// Returns the field of a count. In a block of ports, it is below the block.
+    /// Returns the field of a count: for a block of ports, the field `count` below it.
     pub(crate) fn count_of(path: Field) -> Field {
         let sides = TierId::ALL.into_iter().flat_map(|tier| [(tier, Side::Down), (tier, Side::Up)]);
         let mut all = sides.filter_map(|(tier, side)| Ports::of(tier, side));

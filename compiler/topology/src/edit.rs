@@ -59,7 +59,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
     Some(out)
 }
 
-/// Values to be given.
+/// Values to set.
 #[derive(Debug, Clone)]
 enum Patch {
     /// A value that is not a mapping, as it is written.

@@ -31,7 +31,7 @@ macro_rules! field {
     };
 }
 
-/// Makes the [`Field`] of each tier from a path below `tiers.t0`, `tiers.t1` and `tiers.t2`.
+/// Makes the [`Field`] of a tier (`tiers.t0`, `tiers.t1` or `tiers.t2`), or of a key below it.
 #[macro_export]
 macro_rules! tier_field {
     ($tier:expr) => {
@@ -59,7 +59,7 @@ impl Field {
         Field(path)
     }
 
-    /// Tells whether the language has a field with this path.
+    /// Returns whether the language has a field with this path.
     pub fn is_declared(path: &str) -> bool {
         FabricDoc::KIND.find(path).is_some()
     }

@@ -31,7 +31,7 @@ fn tree(text: &str) -> Option<Item> {
     load::parse(source, text, &mut found).filter(|_| found.is_empty())
 }
 
-/// Tells whether two trees have equal values, regardless of their places in the text.
+/// Returns whether two trees have equal values, regardless of their places in the text.
 fn is_same(one: &Item, other: &Item) -> bool {
     match (&one.value, &other.value) {
         (Value::Null, Value::Null) => true,

@@ -27,7 +27,7 @@ impl Topology {
         }
     }
 
-    /// Tells whether names contain the zone.
+    /// Returns whether names contain the zone.
     pub fn has_zones(&self) -> bool {
         self.zones > 1 || self.t2.is_some()
     }
@@ -43,12 +43,12 @@ impl Island {
         }
     }
 
-    /// Tells whether NICs of two T0 groups are in one island.
+    /// Returns whether NICs of two T0 groups are in one island.
     pub fn holds(self, one: (ZoneId, u16), other: (ZoneId, u16)) -> bool {
         self.of(one) == self.of(other)
     }
 
-    /// Tells whether a switch and a zone are in one island.
+    /// Returns whether a switch and a zone are in one island.
     pub fn leads(self, switch: Switch, zone: ZoneId) -> bool {
         match self {
             Island::Group | Island::Zone => switch.tier < TierId::T2 && switch.zone == zone,

@@ -44,7 +44,7 @@ pub struct Topology {
     pub routing: Routing,
     /// The hosts.
     pub hosts: Hosts,
-    /// Number of zones; 1 without a T2 tier.
+    /// Number of zones; 1 without a T2 tier, unless zones are planes by NIC.
     pub zones: u16,
     /// Locations of zones, for fabrics over several buildings.
     pub sites: Vec<Site>,
@@ -115,14 +115,14 @@ pub struct Hosts {
     pub packet_order: PacketOrder,
     /// Generated files for hosts besides path tables.
     pub os: HostOs,
-    /// Files that are generated for every node too.
+    /// Additional generated files for every node.
     pub outputs: BTreeSet<HostOutput>,
     /// PCI positions of the NICs of a node, one for each in order; empty if the file has none.
     pub slots: Vec<HostSlot>,
 }
 
 impl Hosts {
-    /// Tells whether every node has a folder of its own in the tree.
+    /// Returns whether every node has a folder of its own in the tree.
     pub fn has_files(&self) -> bool {
         self.os == HostOs::Linux || !self.outputs.is_empty()
     }
@@ -221,9 +221,9 @@ pub struct T2 {
     /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
     /// the zones that the uSID layout can name.
     pub zone_ports: u16,
-    /// T2 indices reserved for each step of a row. With [`Wiring::Rows`], T2 index = step * rows + T1 index modulo
-    /// rows. It is required in the file (`tiers.t2.rows`), and divides the number of T1s unless it is larger. Unused
-    /// with [`Wiring::Full`].
+    /// Number of rows: T2 indices reserved for each step. With [`Wiring::Rows`], T2 index = step * rows + T1 index
+    /// modulo rows. It is required in the file (`tiers.t2.rows`), and divides the number of T1s unless it is larger.
+    /// Unused with [`Wiring::Full`].
     pub rows: u16,
     /// The site that they are in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -509,7 +509,7 @@ impl Topology {
         }
     }
 
-    /// Tells whether there is a second tier. Without one, only NICs of one T0 group reach each other.
+    /// Returns whether there is a second tier. Without one, only NICs of one T0 group reach each other.
     pub fn has_t1(&self) -> bool {
         self.t1_count > 0
     }
@@ -564,7 +564,8 @@ impl Topology {
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the same for pipelines with textual port names. This limits only models of a switch, not the switch.
+    /// Returns the number of bits of a port in P4 pipelines that name ports by text. It limits only software models of
+    /// such a switch, not the switch itself.
     pub fn named_port_bits(&self) -> u8 {
         let named = self.programmed().filter(|(_, os)| os.port_number_max().is_none());
         let bits = named.map(|(platform, _)| platform.panel.named_port_bits());
@@ -662,7 +663,7 @@ impl Topology {
             .expect("the topology check requires at least 1 Mb/s for each plane")
     }
 
-    /// Tells whether cables of one kind have the same speed in every zone.
+    /// Returns whether cables of one kind have the same speed in every zone.
     pub fn has_one_speed(&self) -> bool {
         self.zone_ids().all(|zone| {
             let is_same = |tier: &Tier| tier.up_in(zone).breakout.speed == tier.up.breakout.speed;

@@ -35,7 +35,7 @@ pub(crate) enum NameFault {
     },
     /// It stands for more names than are allowed.
     TooMany {
-        /// Maximum count.
+        /// The reason, with the maximum.
         why: String,
     },
 }

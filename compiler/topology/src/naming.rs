@@ -35,7 +35,7 @@ impl Naming {
     /// Coordinates of a node pattern.
     pub const NODE: &[Placeholder] = &[Placeholder::Zone, Placeholder::Unit, Placeholder::Node];
 
-    /// Returns the names of a fabric: `p3-t0-017`, `su017-n004`; with zones `z1-p3-t0-017`, `z1-su017-n004`.
+    /// Returns the default naming of a fabric: `p3-t0-017`, `su017-n004`; with zones `z1-p3-t0-017`, `z1-su017-n004`.
     pub fn default_for(zoned: bool) -> Self {
         let zone = if zoned { "z{zone}-" } else { "" };
         let parse =

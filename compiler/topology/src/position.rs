@@ -47,7 +47,7 @@ impl Topology {
         self.shape().node_zone(zone)
     }
 
-    /// Tells whether a node is within the counts. It may be absent.
+    /// Returns whether a node is within the counts. It may be absent.
     pub fn numbers_node(&self, node: Node) -> bool {
         self.shape().has_node(node)
     }

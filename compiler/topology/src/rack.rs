@@ -56,7 +56,7 @@ pub struct RackPlace {
 }
 
 impl RackRule {
-    /// Tells whether the planes share racks.
+    /// Returns whether the planes share racks.
     pub fn shares_planes(&self) -> bool {
         !self.name.mentions(Placeholder::Plane)
     }

@@ -62,7 +62,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
 
 /// A type into which a part of a document is read.
 pub(crate) trait Read: Sized {
-    /// Possible texts of such a value.
+    /// Possible values, as a kind of the language.
     const KIND: &'static Kind = &Kind::Value;
 
     /// Reads an item; pushes its faults.
@@ -82,7 +82,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) diagnostics: Diagnostics,
     /// Returns the least and the largest number that the schema allows at a path, if it has these limits.
     pub(crate) range: fn(&str) -> (Option<u32>, Option<u32>),
-    /// Whether a mapping or list is left out because of a fault in it, so that its contents are unknown.
+    /// Whether a mapping or list is omitted because of a fault in it, so that its contents are unknown.
     pub(crate) has_gap: bool,
 }
 

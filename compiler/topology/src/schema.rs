@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Tells whether a definition belongs to the QoS profile, which another crate reads.
+    /// Returns whether a definition belongs to the QoS profile, which another crate reads.
     fn is_qos(root: &Value, name: &str) -> bool {
         let reference = format!("#/$defs/{name}");
         let mut reached = vec!["QosProfile".to_owned()];

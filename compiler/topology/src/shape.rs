@@ -115,7 +115,7 @@ impl Shape {
         }
     }
 
-    /// Tells whether the numbers reach a switch.
+    /// Returns whether a switch is within the counts.
     pub(crate) fn has_switch(&self, switch: Switch) -> bool {
         let zones = if switch.tier == TierId::T2 { 1 } else { self.zones };
         let in_row = switch.tier != TierId::T2 || switch.index % self.rows < self.t1_count;
@@ -137,7 +137,7 @@ impl Shape {
         TierId::ALL.into_iter().flat_map(of_tier).filter(|switch| self.has_switch(*switch))
     }
 
-    /// Tells whether the numbers reach a node.
+    /// Returns whether a node is within the counts.
     pub(crate) fn has_node(&self, node: Node) -> bool {
         let begins = node.zone == self.node_zone(node.zone) && node.zone.0 < self.zones;
         begins && node.unit < self.units() && node.index < self.nodes_per_unit()

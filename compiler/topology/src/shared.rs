@@ -9,7 +9,7 @@ use std::sync::Arc;
 use closc_platform::{Os, Platform};
 use serde::{Serialize, Serializer};
 
-/// Serialises what is shared.
+/// Serialises the shared value itself.
 pub(crate) fn value<T: Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
     T::serialize(shared, serializer)
 }

@@ -97,7 +97,7 @@ pub(crate) fn message(fragment: &str, code: &str) -> String {
     first.map_or_else(|| format!("no {code} among {:?}", codes(fragment)), |found| found.message.clone())
 }
 
-/// Returns the first advice of the first finding with a code.
+/// Returns the first suggestion of the first finding with a code.
 pub(crate) fn help(fragment: &str, code: &str) -> String {
     let found = findings(fragment);
     let first = found.iter().find(|found| found.rule.code == code);

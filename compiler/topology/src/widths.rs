@@ -37,7 +37,7 @@ impl AddressWidths {
     /// Bits of zone and index together in IPv4 management addresses, where the file states no index.
     const DEVICE: u8 = 12;
 
-    /// Tells whether the file states no widths, or the default ones.
+    /// Returns whether the file states no widths, or the default ones.
     // Serde passes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn is_default(&self) -> bool {

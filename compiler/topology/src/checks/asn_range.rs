@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `addresses.asn_base` to 4200000000, or to the first of 50,331,648 consecutive free numbers.",
 };
 
-/// The tier in two bits, plane, zone and index in 24.
+/// Difference between the last and the first AS number: two bits of tier, then 24 of plane, zone and index.
 pub(super) const SPREAD: u64 = 2 << 24 | 0xff_ffff;
 /// The last number that can be assigned (RFC 7300).
 const LAST: u64 = 4_294_967_294;

@@ -34,7 +34,7 @@ pub(super) enum Basis {
 }
 
 impl Basis {
-    /// Tells whether the size of a platform has this basis.
+    /// Returns whether the size of a platform has this basis.
     pub(super) fn covers(self, hardware: &Hardware, limit: Limit) -> bool {
         let assumed = hardware.platform.limits.assumption(limit).is_some();
         assumed == (self == Basis::Assumed)

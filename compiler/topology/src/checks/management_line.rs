@@ -71,7 +71,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     subnets.nested(out);
 }
 
-/// Tells whether two prefixes have an address in common.
+/// Returns whether two prefixes have an address in common.
 fn meet(one: &IpNet, other: &IpNet) -> bool {
     one.contains(other) || other.contains(one)
 }
@@ -95,9 +95,9 @@ fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String>
         .then(|| format!("the gateway {gateway} is an address of {subnet} that no host can have"))
 }
 
-/// Tells whether hosts cannot have an address of a subnet. In IPv4, these are the network and broadcast addresses,
-/// except in a /31 (RFC 3021). In IPv6, it is the anycast address of routers (RFC 4291 section 2.6.1), except in a
-/// /127 (RFC 6164).
+/// Returns whether hosts cannot have an address of a subnet. In IPv4, these are the network and broadcast addresses,
+/// except in a /31 (RFC 3021). In IPv6, it is the anycast address of routers (RFC 4291 section 2.6.1), except in a /127
+/// (RFC 6164).
 fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
     match subnet {
         IpNet::V4(own) => own.prefix_len() < 31 && (address == own.network() || address == own.broadcast()),

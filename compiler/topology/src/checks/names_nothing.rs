@@ -64,7 +64,7 @@ fn quoted(name: &str) -> String {
     if name.contains('[') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
-/// What a name of the default patterns is called in this fabric.
+/// The name in this fabric of an element that is named by the default patterns.
 enum Meant {
     /// This name, perhaps with ranges.
     Name(String),
@@ -72,7 +72,8 @@ enum Meant {
     Several,
 }
 
-/// If a name is one of the default patterns, returns what it is called in this fabric.
+/// Returns the name in this fabric of an element that is named by the default patterns; `None` if the name does not
+/// match them.
 fn renamed(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Meant> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use another platform, or a profile whose classes have `ecn: off`.",
 };
 
-/// Checks every kind of hardware; software forwards without a queue to mark in.
+/// Checks every kind of hardware; software has a warning of its own (W0703).
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     let marking = profile.classes().filter(|class| class.ecn != Ecn::Off);

@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a profile without trimming such as `sonic-ai-lossy`, or another platform.",
 };
 
-/// Checks every kind of switch; software forwards without a buffer to overflow.
+/// Checks every kind of hardware; software has a warning of its own (W0703).
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.trimming().is_some()) else {
         return;

@@ -46,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether a panel has room for `count` uplinks.
+/// Returns whether a panel has room for `count` uplinks.
 fn has_room(tier: &DraftTier, count: u64) -> bool {
     let up = DraftBlock { count, ..tier.up.clone() };
     tier.platform.as_ref().is_none_or(|platform| up.cages_with(&tier.down) <= platform.panel.cages.into())

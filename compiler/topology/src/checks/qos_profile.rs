@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Err(faults) = &draft.qos else { return };
     for fault in faults {
-        // An unreadable file is reported by the reader.
+        // If the file has the field, its value is unreadable, which the reader reports.
         if let ProfileError::MissingField { class, field } = fault
             && draft.states(class_field(field).keyed(class))
         {

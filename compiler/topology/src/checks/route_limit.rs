@@ -49,7 +49,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether the ports of a tier fit on the panel.
+/// Returns whether the ports of a tier fit on the panel.
 pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
     tier.down.cages_with(&tier.up) <= u64::from(hardware.platform.panel.cages)
 }

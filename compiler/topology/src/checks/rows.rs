@@ -63,7 +63,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether there are fewer rows than T1s, and some rows have more T1s than others.
+/// Returns whether there are fewer rows than T1s, and some rows have more T1s than others.
 fn shares_unequally(rows: u64, t1s: u64) -> bool {
     rows != 0 && rows < t1s && !t1s.is_multiple_of(rows)
 }

@@ -40,8 +40,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     )
     .at(tier.name.span, count(ports, "port"))
     .and(draft.at(field!("hosts.groups")), format!("{used} are in use"));
-    // With T2s, fewer T1s would have fewer cables to them. Besides, several uSIDs of one neighbour are not redundant
-    // on every system (W0402).
+    // With T2s, fewer T1s would have fewer cables to them. Besides, not every system supports several uSIDs per switch
+    // (W0402).
     let is_alone = draft.t2.is_none();
     let takes_several = |hardware: &Hardware| {
         hardware.tier == TierId::T2 || hardware.os.support(Capability::SeveralLocators) == Support::Whole

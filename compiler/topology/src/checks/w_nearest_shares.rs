@@ -77,7 +77,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether the profile asks for thresholds.
+/// Returns whether the profile asks for thresholds.
 fn os_is_asked(profile: &Profile) -> bool {
     closc_platform::capability::asked(profile).contains(&Capability::Thresholds)
 }

@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether the file states a ratio. An unreadable ratio is another fault.
+/// Returns whether the file states a ratio. An unreadable ratio is another fault.
 fn is_stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> bool {
     match (place.zone, tier) {
         (Some(_), _) => stated(draft, place, tier).is_some(),

@@ -31,7 +31,7 @@ impl Read for QosDoc {
                 preset.into()
             }
             Value::Mapping(_) => {
-                // Classes are understood over the base; without it everything they leave out would be missing.
+                // Classes change those of the base. Without it, every omitted field would be missing.
                 bridge::read(item, reader, |key| meant_key(key, ["base"].into_iter()).is_some())?
             }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {

@@ -154,7 +154,7 @@ impl Read for PortsDoc {
         let is_number = |text: &SmolStr| text.parse::<f64>().is_ok();
         match &item.value {
             Value::Mapping(_) => PortBlockDoc::read(item, reader).map(PortsDoc),
-            // In quotes: the reader of numbers says so.
+            // A number in quotes, which the reader of numbers reports.
             Value::Text(text) if is_number(text) => {
                 Spanned::<u32>::read(item, reader);
                 None

@@ -68,7 +68,7 @@ impl DraftCables {
         }
     }
 
-    /// Returns the cable that a link has if no exception says otherwise.
+    /// Returns the cable of a link without exceptions.
     pub(crate) fn kind_of(&self, link: Link) -> &Cable {
         match link {
             Link::Host(_) => &self.nic_t0.cable,

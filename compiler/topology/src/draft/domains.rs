@@ -21,7 +21,7 @@ const CHAIN_MAX: usize = 16;
 /// Maximum number of kinds that are defined by position: every switch is compared with each.
 const POSITIONS_MAX: usize = 256;
 
-/// Kinds of domains: one for each rack of the largest fabric.
+/// Maximum number of kinds of domains, enough for one per rack of the largest fabric.
 const KINDS_MAX: usize = 4_096;
 
 /// The domains of a draft.

@@ -48,7 +48,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Tells whether the name in the file stands for others, too.
+    /// Returns whether the name in the file stands for others, too.
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.name != self.written
     }
@@ -59,9 +59,9 @@ impl Entry {
 pub(crate) struct DraftExceptions {
     pub(crate) absent: Vec<Entry>,
     pub(crate) drained: Vec<Entry>,
-    /// Meaning of one key, with its description.
+    /// For each key, the cables that it names and their override.
     cables: Vec<(Vec<Entry>, CableDoc)>,
-    /// Meaning of one key, with its description.
+    /// For each key, the switches that it names and their override.
     pub(crate) devices: Vec<(Vec<Entry>, HardwareDoc)>,
 }
 
@@ -105,7 +105,7 @@ impl DraftExceptions {
 pub(super) struct Resolver<'a> {
     shape: &'a Shape,
     pub(super) names: &'a DraftNames,
-    /// How many more names are resolved.
+    /// Number of names that may still be resolved.
     left: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Every kind of switch of a fabric: those of tiers, of single planes and of single devices.
+//! Every kind of switch of a fabric: those of tiers, of single planes and zones, and of single devices.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Hardware {
         zone_path(self.tier, self.zone?, side)
     }
 
-    /// Tells whether its platform offers the breakouts of its ports.
+    /// Returns whether its platform offers the breakouts of its ports.
     pub(crate) fn offers_breakouts(&self) -> bool {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count > 0);
         let mut breakouts = used.map(|block| block.breakout);

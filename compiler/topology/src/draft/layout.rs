@@ -94,7 +94,7 @@ impl DraftLayout {
         }
     }
 
-    /// Tells whether every number of a fabric fits its bits.
+    /// Returns whether every number of a fabric fits its bits.
     pub(crate) fn holds(&self, demand: &Demand) -> bool {
         self.sum() == 16
             && self.codes.iter().all(|code| *code < 1 << self.role.min(16))
@@ -106,7 +106,7 @@ impl DraftLayout {
                 .all(|(role, index)| index < 1 << self.index_bits(*role).min(32))
     }
 
-    /// Tells whether every uSID of a fabric is in the global block.
+    /// Returns whether every uSID of a fabric is in the global block.
     fn fits(&self, demand: &Demand) -> bool {
         self.holds(demand)
             && Role::ALL

@@ -62,7 +62,7 @@ impl<'a> PlaceTier<'a> {
         place_tier(tier, None)
     }
 
-    /// Tells whether it is the tier of the zones without hardware of their own.
+    /// Returns whether it is the tier of the zones without hardware of their own.
     pub(crate) fn is_whole(&self) -> bool {
         self.zone.is_none()
     }
@@ -91,7 +91,7 @@ impl<'a> PlaceTier<'a> {
         }
     }
 
-    /// Returns ports of a split in the syntax that describes a side.
+    /// Returns the YAML value that sets the number of ports of a side and their breakout; in a zone, only the breakout.
     pub(crate) fn split(&self, count: u64, breakout: impl std::fmt::Display) -> String {
         if self.zone.is_some() {
             format!("{{breakout: {breakout}}}")
@@ -120,8 +120,8 @@ impl Draft<'_> {
         own.unwrap_or(self.per_group).min(self.per_group)
     }
 
-    /// Returns the fields that change the split of a tier's downlinks in a place, and keep it in the zones for which
-    /// `fit` is true. `whole` is the value where the tier is described for all zones.
+    /// Returns the fields that change the breakout of a tier's downlinks in a place, with their values. Zones without
+    /// hardware of their own for which `fit` is true keep their breakout. `whole` is the value for all zones.
     pub(crate) fn split_downlinks(
         &self,
         place: &Place<'_>,

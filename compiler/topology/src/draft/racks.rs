@@ -90,7 +90,7 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// Racks of one plane, zone and unit.
+    /// Number of racks of one plane, zone and unit.
     fn racks(&self, rule: &RackRule) -> u16 {
         self.devices.div_ceil(rule.per_rack.max(1))
     }

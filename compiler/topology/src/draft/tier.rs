@@ -65,7 +65,7 @@ impl DraftBlock {
         (self.count + self.spare + self.first_port).div_ceil(parts.max(1))
     }
 
-    /// Tells whether the cages that the file lists are too few.
+    /// Returns whether the cages that the file lists are too few.
     pub(crate) fn lacks_cages(&self) -> bool {
         self.cages.is_some_and(|set| u64::from(set.len()) < self.cages())
     }
@@ -77,12 +77,12 @@ impl DraftBlock {
         if self.is_part() || other.is_part() { own.max(others) } else { own + others }
     }
 
-    /// Tells whether it uses only a share of the lanes of its cages.
+    /// Returns whether it uses only a share of the lanes of its cages.
     pub(crate) fn is_share(&self) -> bool {
         self.breakout.is_some_and(|breakout| breakout.share.is_some())
     }
 
-    /// Tells whether it leaves lanes of a cage to the other side.
+    /// Returns whether it leaves lanes of a cage to the other side.
     pub(crate) fn is_part(&self) -> bool {
         self.is_share() || self.first_port > 0
     }
@@ -242,8 +242,8 @@ impl DraftTier {
         Self::new(&common, catalogue, u64::from(doc.hosts.groups.value), parallel, blocks)
     }
 
-    /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s. Without one, the
-    /// tier has 0 switches, with the hardware of T0s.
+    /// Returns the second tier: uplinks of a T0 / parallel T1s, with T0 groups x parallel downlinks each. Without one,
+    /// the tier has 0 switches, with the hardware of T0s.
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
         let Some(tier) = &doc.tiers.t1 else { return Self::without_t1(doc, catalogue) };
         let common = Common {
@@ -303,7 +303,7 @@ impl DraftTier {
         Some(ports >> layout.zone.min(63))
     }
 
-    /// Tells whether the tier's platform offers the breakouts of its ports. If not, the ports are unknown.
+    /// Returns whether the tier's platform offers the breakouts of its ports. If not, the ports are unknown.
     pub(crate) fn offers_breakouts(&self) -> bool {
         let Some(platform) = &self.platform else { return false };
         [&self.down, &self.up]

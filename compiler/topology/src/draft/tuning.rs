@@ -76,7 +76,7 @@ pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
 /// the NIC.
 const QPS_PER_CONNECTION: u64 = 16;
 
-/// Returns how traffic is spread, stated or default. The default is as many flows as there are uplinks.
+/// Returns how traffic is spread, stated or default. The default is one flow per uplink, at most 16.
 pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
     let doc = doc.cloned().unwrap_or_default();
     let qps = number(doc.qps_per_connection, uplinks.clamp(1, QPS_PER_CONNECTION));

@@ -15,21 +15,21 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Define the anchor above its first use, or correct the name.",
 };
 
-/// Says that an alias has no anchor above it.
+/// Reports that an alias has no anchor above it.
 pub(crate) fn unknown_anchor(written: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("the alias `{}` has no anchor above it", shorten(written)))
         .at(span, "")
         .help("write anchors (`&name`) before the aliases (`*name`) that refer to them")
 }
 
-/// Says that a merge key has no mapping.
+/// Reports that a merge key has no mapping.
 pub(crate) fn bad_merge(span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, "the merge key `<<` takes a mapping or a list of mappings")
         .at(span, "this is neither")
         .help("write `<<: *name`, with `&name` at a mapping")
 }
 
-/// Says that an anchor is used inside itself.
+/// Reports that an anchor is used inside itself.
 pub(crate) fn recursive(span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, "an alias is inside the value of its own anchor")
         .at(span, "")

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write, for example, `8x100G` for eight ports of 100G, or `1x400G` for a cage without a split.",
 };
 
-/// Says how a breakout is written.
+/// Reports a breakout that cannot be read, with the correct form.
 pub(crate) fn bad_breakout(path: &str, text: &str, error: &BreakoutError, span: Span) -> Diagnostic {
     let text = shorten(text);
     let start = |fault: String| Diagnostic::error(&RULE, format!("`{path}` is `{text}`{fault}")).at(span, "");

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write, for example, `\"3:2\"` for three parts towards the NICs and two parts away from them.",
 };
 
-/// Says how a ratio is written.
+/// Reports a ratio that cannot be read, with the correct form.
 pub(crate) fn bad_fraction(path: &str, text: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is not a ratio", shorten(text)))
         .at(span, "")

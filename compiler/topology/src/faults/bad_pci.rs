@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write the full address, as `lspci -D` prints it: `0000:18:00.0`.",
 };
 
-/// Says that a text is not a PCI address.
+/// Reports that a text is not a PCI address.
 pub(crate) fn bad_pci(path: &str, written: &str, error: PciAddressError, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{path}`: `{written}` is not a PCI address"))
         .at(span, "")

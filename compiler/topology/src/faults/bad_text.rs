@@ -24,7 +24,7 @@ pub(crate) fn bad_text(path: &str, text: &str, found: char, span: Span) -> Diagn
     Diagnostic::error(&RULE, message).at(span, "").help("write one line of printable text")
 }
 
-/// Says that a text is too long.
+/// Reports that a text is too long.
 pub(crate) fn long_text(path: &str, length: usize, max: usize, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{path}` has {length} bytes, at most {max} are one line"))
         .at(span, "")

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the nesting, or write ranges (`p3-t0-[017-024]`) instead of long lists.",
 };
 
-/// Says which limit was passed.
+/// Reports the limit that was exceeded.
 pub(crate) fn over_budget(what: &str, limit: usize, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("{what}: at most {limit} are allowed"))
         .at(span, "the limit is passed here")

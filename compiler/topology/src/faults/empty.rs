@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write a fabric. The shortest has `fabric`, `planes`, `hosts` and `tiers`.",
 };
 
-/// Says that a file holds nothing.
+/// Reports an empty file.
 pub(crate) fn empty_file(span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, "the file contains no fabric")
         .at(span, "nothing but white space and comments")

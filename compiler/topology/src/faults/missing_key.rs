@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add the key, or give it a value.",
 };
 
-/// Says which key is missing from which mapping.
+/// Reports a missing key and its mapping.
 pub(crate) fn missing_key(path: &str, key: &str, span: Span) -> Diagnostic {
     let message = if path.is_empty() {
         format!("the fabric has no `{key}`")
@@ -22,7 +22,7 @@ pub(crate) fn missing_key(path: &str, key: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, message).at(span, "in this mapping").help(format!("add `{key}: ...`"))
 }
 
-/// Says which key has no value.
+/// Reports a key without a value.
 pub(crate) fn no_value(path: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{path}` has no value"))
         .at(span, "nothing follows")

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write a whole number inside the range that the message names.",
 };
 
-/// Says which range a number must lie in.
+/// Reports a number out of range, with the range.
 pub(crate) fn out_of_range(path: &str, written: &str, min: i128, max: i128, span: Span) -> Diagnostic {
     Diagnostic::error(
         &RULE,

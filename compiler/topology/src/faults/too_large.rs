@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
 /// The most bytes that are read.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
-/// Says that a file is too large.
+/// Reports that a file is too large.
 pub(crate) fn too_large(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("`{name}` has more than {} MiB, and no more are read", BYTES_MAX >> 20))
         .at(span, "")

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
            *name`).",
 };
 
-/// Says which tag is not supported.
+/// Reports a tag that is not supported.
 pub(crate) fn unsupported_tag(tag: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("the tag `{}` is not supported", shorten(tag)))
         .at(span, "")

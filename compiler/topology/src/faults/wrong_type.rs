@@ -20,7 +20,7 @@ pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str,
     if example.is_empty() { diagnostic } else { diagnostic.help(format!("for example `{example}`")) }
 }
 
-/// Says that a number was put in quotes.
+/// Reports a number in quotes.
 pub(crate) fn quoted_number(path: &str, text: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(&RULE, format!("`{path}` takes a whole number, not text"))
         .at(span, "in quotes, so this is text");

@@ -10,7 +10,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Tells whether the value continues on the next line.
+    /// Returns whether the value continues on the next line.
     pub(super) fn is_open(self) -> bool {
         self.depth > 0 || self.quote.is_some()
     }

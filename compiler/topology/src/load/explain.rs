@@ -165,7 +165,7 @@ fn unclosed(span: Span, text: &str) -> Diagnostic {
     faults::syntax(&reason, Some(UNCLOSED), at).and(span, "the next line is read as a part of it")
 }
 
-/// Finds the innermost bracket that is open at the end of a text; quotes and comments are left out.
+/// Finds the innermost bracket that is open at the end of a text; quotes and comments are skipped.
 fn open_bracket(text: &str) -> Option<usize> {
     let (mut open, mut quote, mut is_comment, mut before) = (Vec::new(), None, false, b' ');
     for (at, byte) in text.bytes().enumerate() {

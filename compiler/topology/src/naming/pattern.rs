@@ -114,7 +114,7 @@ pub struct Pattern {
     parts: Vec<Part>,
 }
 
-/// Says why a text is not a pattern.
+/// Why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// The text is empty.
@@ -249,7 +249,7 @@ impl Pattern {
         })
     }
 
-    /// Tells whether names of this pattern contain a number.
+    /// Returns whether names of this pattern contain a number.
     pub fn mentions(&self, field: Placeholder) -> bool {
         self.holes().any(|hole| hole.field == field)
     }
@@ -294,7 +294,7 @@ impl Pattern {
         rest.is_empty().then_some(numbers)
     }
 
-    /// Tells whether some name could belong to both patterns. May return `true` although none does.
+    /// Returns whether some name could belong to both patterns. May return `true` although none does.
     pub fn may_meet(&self, other: &Pattern) -> bool {
         let (left, right) = (self.runs(), other.runs());
         left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.may_meet(b))

@@ -82,12 +82,12 @@ impl Touches {
         Touches(bits)
     }
 
-    /// Tells whether another is a part of it.
+    /// Returns whether another is a part of it.
     pub const fn has(self, other: Touches) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Tells whether no artefact of a device or host is touched.
+    /// Returns whether no artefact of a device or host is touched.
     pub const fn is_nothing(self) -> bool {
         self.0 == 0
     }
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether the touched artefacts of every value below are declared, at its key or at one above.
+    /// Returns whether the touched artefacts of every value below are declared, at its key or at one above.
     pub(crate) const fn says_what_it_touches(&'static self, above: bool) -> bool {
         let keys = match self {
             Kind::Mapping(mapping) => mapping.keys,
@@ -209,7 +209,7 @@ impl Kind {
     }
 }
 
-/// Tells whether a part of a path is a word.
+/// Returns whether a part of a path is a word.
 const fn is_part(path: &[u8], start: usize, end: usize, word: &str) -> bool {
     let word = word.as_bytes();
     if word.len() != end - start {

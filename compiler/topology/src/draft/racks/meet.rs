@@ -74,7 +74,7 @@ fn names(of: Racked<'_>) -> impl Iterator<Item = SmolStr> {
     )
 }
 
-/// Tells whether a kind has a rack of this name.
+/// Returns whether a kind has a rack of this name.
 fn has(of: Racked<'_>, name: &str) -> bool {
     let Some(numbers) = of.1.name.read(name) else { return false };
     let [planes, zones, units, racks] = counts(of);
