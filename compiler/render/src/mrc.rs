@@ -172,7 +172,7 @@ struct Profile<'a> {
     values_per_plane: u32,
     /// Planes without a usable value; the others share the traffic equally.
     planes_left_out: Vec<u8>,
-    /// Values per plane that are active in the path table and exceed the device's limits.
+    /// Active values per plane of the path table that the profile omits, because of the device's limits or of denials.
     left_out_per_plane: u32,
     values: Vec<Value>,
 }
