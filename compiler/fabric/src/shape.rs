@@ -86,7 +86,7 @@ impl Shape {
         (ZoneId((group / self.groups) as u16), (group % self.groups) as u16)
     }
 
-    /// Returns the zone of a group.
+    /// Returns the index of a group's zone.
     pub fn zone(&self, group: usize) -> usize {
         group / self.groups
     }

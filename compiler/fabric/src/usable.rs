@@ -233,7 +233,7 @@ impl<'a> UsablePaths<'a> {
         })
     }
 
-    /// Returns the paths of a plane between two groups of these zones without losses.
+    /// Returns the number of paths of a plane between two groups of these zones, without losses.
     pub fn planned(&self, from: ZoneId, to: ZoneId) -> u64 {
         let t0 = u64::from(self.topology.t0.up.count);
         if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
@@ -293,7 +293,7 @@ impl<'a> UsablePaths<'a> {
         left * t1 - blocked.sum::<u64>()
     }
 
-    /// Returns the upward paths from a T0 to each switch where packets turn, without losses.
+    /// Returns the number of upward paths from a T0 to each switch where packets turn, without losses.
     fn ways_to_a_turn(&self, far: bool) -> u64 {
         let topology = self.topology;
         let below = if far {
