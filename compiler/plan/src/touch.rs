@@ -55,7 +55,7 @@ pub enum Touch {
     List(PlaneId),
 }
 
-/// Returns every artefact that an exception touches, possibly with duplicates.
+/// Calls `found` with every artefact that an exception touches, possibly more than once.
 pub fn touch(exception: Excepted, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     match exception {
         Excepted::Absent(subject) => {

@@ -35,7 +35,8 @@ pub(crate) struct NoUsableValue {
 /// Denials of paths to a group by scope: all groups, a zone, or the group.
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
-/// Examines every group.
+/// Returns the first NIC, group and plane without a usable value, and the number of these combinations; `None` if there
+/// is no such combination.
 pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
     let topology = plan.topology();
     let exceptions = &topology.exceptions;
