@@ -37,8 +37,8 @@ pub(super) const fn sonic_pause_quanta(speed: Speed) -> Option<u32> {
 
 /// Returns the upper bound of an interface's delay in bit times, and whether it is published for that speed.
 ///
-/// Published for 10G, 25G, 40G and 100G. For 50G and above 100G, the bound of 100G in time, 1,228.8 ns, is used. This
-/// is inferred: the delay of a PHY with FEC does not grow with the speed.
+/// The bound is published for 10G, 25G, 40G and 100G. For 50G and above 100G, the bound of 100G in time, 1,228.8 ns, is
+/// used. This is inferred: the delay of a PHY with FEC does not grow with the speed. Other speeds have none.
 pub const fn interface_bit_times(speed: Speed) -> Option<(u64, bool)> {
     match speed.mbps() {
         10_000 => Some((8_192, true)),
