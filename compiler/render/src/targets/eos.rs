@@ -97,7 +97,7 @@ struct LinkView {
 /// one before it, with twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
 const FLOW_SETS: (u64, u32) = (128, 7);
 
-/// Returns the largest size of flow sets that leaves enough groups.
+/// Returns the largest size of flow sets that leaves enough groups, or the smallest size if none does.
 fn flow_set(intent: &DeviceIntent<'_>) -> Option<u32> {
     let BalanceIntent { kind, groups } = intent.balance?;
     match kind {

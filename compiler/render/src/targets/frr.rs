@@ -127,7 +127,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns whether bgpd runs: static routes need only staticd, which always runs.
+/// Returns `yes` if bgpd runs, else `no`: static routes need only staticd, which always runs.
 fn bgpd(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static | Routing::EcmpStatic => "no",

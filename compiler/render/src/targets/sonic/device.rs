@@ -122,7 +122,7 @@ pub(super) fn counters(document: &mut Document, view: &View<'_>) {
 mod tests {
     use super::*;
 
-    /// The seeds of `switch.json.j2` by type.
+    /// The seed in `switch.json.j2` for a type of device.
     fn seed(kind: &str) -> u8 {
         match kind {
             "ToRRouter" => 0,
