@@ -127,7 +127,7 @@ impl Patch {
 /// The key that a plain number of ports stands for.
 const COUNT: &str = "count";
 
-/// Finds the edits that give a mapping its values.
+/// Appends the edits that give a mapping its values, or returns `None` if they cannot be made.
 fn set(item: &Item, patch: &Patch, text: &str, out: &mut Vec<Edit>) -> Option<()> {
     let Patch::Block(keys) = patch else { return None };
     let mut new = Vec::new();

@@ -34,7 +34,7 @@ impl Shape {
         self.groups / self.rails_in_zone()
     }
 
-    /// Rails whose T0s are in one zone.
+    /// The number of rails whose T0s are in one zone.
     pub(crate) fn rails_in_zone(&self) -> u16 {
         (self.rails / self.zones_per_node).max(1)
     }
@@ -64,7 +64,7 @@ impl Shape {
         Some(Nic { zone, group, downlink })
     }
 
-    /// NICs of a node on one T0 group.
+    /// The number of NICs of a node in one T0 group.
     fn share(&self) -> u16 {
         (self.nics_per_node / self.rails).max(1)
     }
@@ -96,7 +96,7 @@ impl Shape {
         (self.upper(lower, up)? == (upper, link)).then_some(up)
     }
 
-    /// Uplinks of a switch, and how many of them are parallel.
+    /// The number of uplinks of a switch, and how many of them lead to the same switch.
     fn uplinks(&self, tier: TierId) -> Option<(u16, u16)> {
         match tier {
             TierId::T0 => Some((self.t0_up, self.t0_parallel)),

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     });
 }
 
-/// Returns the uSIDs of the longest path.
+/// Returns the number of uSIDs of the longest path.
 pub(super) fn segments(draft: &Draft<'_>) -> u64 {
     if draft.t2.is_some() { 6 } else { 4 }
 }

@@ -78,7 +78,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Refuses a size that the operating system does not support on any platform.
+/// Refuses a size that the operating system does not support on any platform, and returns whether it did.
 fn refused_by_system(
     draft: &Draft<'_>,
     hardware: &Hardware,
@@ -101,7 +101,7 @@ fn refused_by_system(
     true
 }
 
-/// Refuses a size that ends inside the headers of a packet.
+/// Refuses a size that ends inside the headers of a packet, and returns whether it did.
 fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -> bool {
     let encapsulated = draft.routing.is_source_routed();
     let least = ETHERNET + IPV6 + if encapsulated { IPV6 } else { 0 } + UDP + BTH;
@@ -118,7 +118,8 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
     true
 }
 
-/// Refuses a profile whose classes leave no traffic class by which a system could identify trimmed packets.
+/// Refuses a profile whose classes leave no traffic class by which a system could identify trimmed packets, and returns
+/// whether it did.
 fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let most = hardware.os.trim_priority_max();
@@ -134,7 +135,8 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     true
 }
 
-/// Refuses a queue of trimmed packets that SONiC does not accept: orchagent rejects the object as a whole.
+/// Refuses a queue of trimmed packets that SONiC does not accept, and returns whether it did: orchagent rejects the
+/// object as a whole.
 fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));

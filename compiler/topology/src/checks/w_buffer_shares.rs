@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set the thresholds of classes instead. Set `buffer_shares: off` if headroom needs no limit.",
 };
 
-/// Checks whether a file states shares.
+/// Warns if the file states shares.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.states(field!("qos.buffer_shares.lossless")) {
         return;

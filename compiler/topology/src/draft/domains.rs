@@ -163,8 +163,8 @@ impl<'a> Stated<'a> {
         Some(format!("a domain of `{other}` could have this name"))
     }
 
-    /// Returns why a kind cannot be defined by another: the other does not exist, is a list, or is defined by the
-    /// first.
+    /// Returns why a kind cannot be defined by another: the other does not exist, is a list, is defined by the first,
+    /// or never leads to a coordinate.
     fn circle(&self, name: &str, other: &str) -> Option<String> {
         let mut at = other;
         for _ in 0..CHAIN_MAX {

@@ -32,7 +32,7 @@ pub(crate) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<
     Ok(source)
 }
 
-/// Control characters that no editor writes.
+/// Returns whether a byte is a control character that no editor writes.
 fn is_binary(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')
 }

@@ -51,7 +51,8 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     None
 }
 
-/// Removes the entry that a path names; returns whether there was one.
+/// Removes the entry that a path names or, if it does not exist, the nearest one above that does. Returns whether there
+/// was one.
 fn remove(item: &mut Item, path: &[String]) -> bool {
     let (Value::Mapping(entries), Some((key, below))) = (&mut item.value, path.split_first()) else {
         return false;
