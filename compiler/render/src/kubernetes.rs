@@ -5,8 +5,8 @@
 //! - `agents.json`: the DaemonSet that runs `closc-nic`, one container per NIC, if NICs write paths into packets;
 //! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the other objects need. `host-device/`
 //!   has its own version, whose device plugin counts ports, so that no two pods get the same port;
-//! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam per port (`nic0p3`: the /127 with the T0) and per NIC (`nic0`:
-//!   its address), with a static allocation for every node, so that a pod has the node's addresses;
+//! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam per port (`nic0p3`: the subnet of its cable) and per NIC
+//!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
 //! - three alternatives to assign NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
 //!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC).
 //!

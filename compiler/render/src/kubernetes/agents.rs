@@ -16,7 +16,7 @@ const SOCKETS: &str = "/run/closc";
 const STATE: &str = "/var/lib/closc-nic";
 /// The device that receives packets of the node.
 const TUN: &str = "/dev/net/tun";
-/// Name and `app` label of all objects.
+/// Name of the object, value of its label `app.kubernetes.io/name`, and command of its containers.
 const NAME: &str = "closc-nic";
 
 /// `DaemonSet`.

@@ -56,7 +56,7 @@ struct View<'a> {
     is_ipv4: bool,
     routes: Vec<RouteView<'a>>,
     bgp: Option<BgpView<'a>>,
-    /// Size of the flow sets of dynamic load balancing; absent without.
+    /// Size of the flow sets of dynamic load balancing; absent if the switch does not use it.
     flow_set: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ use super::repeated::{Fields, Kinds, block};
 /// Maximum number of digits of a `u64`.
 const U64_DIGITS: usize = 20;
 
-/// Text before the name of the first table.
+/// Text before the name of a table, after the comma that ends the previous one.
 const OPENING: &[u8] = b"\n    \"";
 
 /// Text between the name of a table and its first key.

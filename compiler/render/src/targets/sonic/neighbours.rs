@@ -1,8 +1,8 @@
 //! Neighbours: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
 //!
 //! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared with
-//! the plan. Every neighbouring switch has its MAC address, because a static route waits for one and after a reboot no
-//! traffic resolves it.
+//! the plan. Every neighbouring switch has its MAC address if it is known in advance, because a static route waits for
+//! one and after a reboot no traffic resolves it.
 
 use std::net::IpAddr;
 

@@ -1,8 +1,8 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
-//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and spare ones are shut. An address
-//! row comes after the row of its port. A link's prefix is /127, so both ends are in one subnet. Unnumbered ports have
-//! only a link-local address.
+//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and those without a cable are shut. An
+//! address row comes after the row of its port. A link's prefix is /127 or, in IPv4, /31, so both ends are in one
+//! subnet. Unnumbered ports have only a link-local address.
 
 use closc_platform::PhysicalPort;
 

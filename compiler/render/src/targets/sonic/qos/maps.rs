@@ -31,8 +31,8 @@ impl Qos<'_> {
         });
     }
 
-    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric. If the ASIC clears the DSCP
-    /// of packets whose class is not listed, all classes are listed with their own DSCP.
+    /// Writes `TC_TO_DSCP_MAP`: one map for each place that ports of the switch have. If the ASIC clears the DSCP of
+    /// packets whose class is not listed, all classes are listed with their own DSCP.
     pub(in super::super) fn rewriting(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
             let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
