@@ -109,7 +109,7 @@ impl Nic {
 pub struct Node {
     /// The zone of its T0 groups; the first one if they are in several.
     pub zone: ZoneId,
-    /// The unit: as many consecutive T0 groups as a zone has rails, from 0.
+    /// Its unit, from 0. A unit has as many consecutive T0 groups as there are rails in a zone.
     pub unit: u16,
     /// Its index in the unit, from 0.
     pub index: u16,

@@ -81,7 +81,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) t2: Option<DraftTier>,
     pub(crate) wiring: Wiring,
     pub(crate) rows: u64,
-    /// T2 downlinks reserved for each zone; `None` while the T2 platform is unknown.
+    /// T2 downlinks reserved for each zone; `None` if the file does not state them and the T2 platform is unknown.
     pub(crate) zone_ports: Option<u64>,
     pub(crate) layout: DraftLayout,
     pub(crate) block: Ipv6Net,

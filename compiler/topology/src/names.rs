@@ -20,7 +20,7 @@ pub(crate) enum NameFault {
     Unreadable,
     /// It has the form of a name, but is beyond the counts of the fabric.
     Beyond {
-        /// The last existing element, for example ``the last T0 of a plane is `p3-t0-512` ``.
+        /// The last existing element, for example ``the last T0 there is `p3-t0-512` ``, or that there is none.
         last: String,
     },
     /// No cable connects the two switches.

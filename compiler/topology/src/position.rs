@@ -32,7 +32,7 @@ impl Topology {
         }
     }
 
-    /// Returns the number of units in a zone: as many consecutive T0 groups as there are rails in a zone.
+    /// Returns the number of units in a zone. A unit has as many consecutive T0 groups as there are rails in a zone.
     pub fn units(&self) -> u16 {
         self.shape().units()
     }

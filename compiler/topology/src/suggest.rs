@@ -5,7 +5,8 @@
 
 use closc_diagnostics::{Diagnostic, Span, printable};
 
-/// Returns the known word that is nearest to `word`, if it is near enough to be a misspelling.
+/// Returns the known word that is nearest to `word`, if it is near enough to be a misspelling. If none is, returns the
+/// only known word of which `word` is a part.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let allowed = (length / 3).max(1);

@@ -72,7 +72,7 @@ fn of_sets(draft: &Draft<'_>, hardware: &Hardware, met: u64) -> Diagnostic {
         .help("list the cages of both sides with `cages`, or give each side a part of the cage: `breakout: 1x800G(4)`, `first_port: 2`")
 }
 
-/// Returns the first cage that leaves the downlinks the most room to grow.
+/// Returns the first cage of the uplinks that leaves the downlinks the most room to grow.
 fn first_free(down_end: u64, up: &DraftBlock, cages: u64) -> u64 {
     down_end.max(cages.saturating_sub(up.cages()))
 }

@@ -68,7 +68,7 @@ fn quoted(name: &str) -> String {
 enum Meant {
     /// This name, perhaps with ranges.
     Name(String),
-    /// A text of several names.
+    /// A name that cannot be rewritten as a whole, such as that of a cable.
     Several,
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the longest IPv4 pool, and the coordinates in it.
+/// Returns the length of the longest IPv4 pool, and a description of the coordinates in it.
 fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
     let widths = draft.ipv4_widths();
     let Ipv4Widths { plane, zone, group, switch, downlink, uplinks } = widths;

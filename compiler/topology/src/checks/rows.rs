@@ -1,4 +1,4 @@
-//! E0315: `tiers.t2.rows` is absent, too small, or without use.
+//! E0315: `tiers.t2.rows` is absent, has no use, or does not divide the T1s of a zone.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -8,7 +8,7 @@ use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 use crate::field;
 
-/// `tiers.t2.rows` is absent, too small, or without use.
+/// `tiers.t2.rows` is absent, has no use, or does not divide the T1s of a zone.
 pub(crate) static RULE: Rule = Rule {
     code: "E0315",
     title: "`rows` does not match the wiring",

@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 type Numbered<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
 
-/// Returns every pattern in use with the numbers that vary.
+/// Returns every pattern in use, with the numbers in its names and how many values each has.
 pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     let naming = &draft.names.naming;
     let zones = draft.zones;

@@ -1,4 +1,4 @@
-//! E0512: a server address is multicast, unspecified or listed twice.
+//! E0512: a server address is multicast, loopback, unspecified or listed twice.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// A server address is multicast, unspecified or listed twice.
+/// A server address is multicast, loopback, unspecified or listed twice.
 pub(crate) static RULE: Rule = Rule {
     code: "E0512",
     title: "an invalid server address",

@@ -1,4 +1,4 @@
-//! E0321: a smaller zone is not smaller, does not exist, or splits its units.
+//! E0321: a smaller zone has too many T0 groups or none, does not exist, is listed twice, or splits its units.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use crate::draft::Draft;
 use crate::field;
 
-/// A smaller zone is not smaller, does not exist, or splits its units.
+/// A smaller zone has too many T0 groups or none, does not exist, is listed twice, or splits its units.
 pub(crate) static RULE: Rule = Rule {
     code: "E0321",
     title: "a zone has an invalid number of T0 groups",

@@ -85,7 +85,8 @@ fn os_is_asked(profile: &Profile) -> bool {
 /// Returns a threshold of a class.
 type Of = fn(&Class) -> DynamicThreshold;
 
-/// Thresholds that classes must share but that differ: their name, the largest, and the classes.
+/// Thresholds that classes must share but that differ: their name, the largest, and the classes that have a smaller
+/// one.
 fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
     let kinds: [(&str, bool, Of); 3] = [
         ("ingress_threshold", true, |class| class.ingress_threshold),

@@ -64,7 +64,7 @@ fn negotiates(draft: &Draft<'_>, os: Os) -> Option<bool> {
     os.negotiates(draft.release(os).map(|(release, _)| release))
 }
 
-/// Returns the operating systems of the first place where the ends of a cable differ.
+/// Returns the operating systems of the first place where only one end of a cable negotiates.
 fn disagreement(draft: &Draft<'_>, lower: &DraftTier, upper: &DraftTier) -> Option<[Os; 2]> {
     let stated = lower.by_zone.iter().chain(&upper.by_zone).map(|zone| Some(zone.zone.value));
     let zones: Vec<Option<u16>> = std::iter::once(None).chain(stated).collect();

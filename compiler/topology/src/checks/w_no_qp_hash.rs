@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
            srv6-static`, where the NIC chooses the path.",
 };
 
-/// Checks the first kind of switch that spreads traffic upwards.
+/// Reports the first kind of switch that spreads traffic upwards without hashing the queue pair.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.routing.is_source_routed() {
         return;

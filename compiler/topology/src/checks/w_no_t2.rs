@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the setting, or add the tier above and the uplinks to it.",
 };
 
-/// Settings of a T1 tier, with a description.
+/// Settings that need a T1 tier, each with the reason.
 const OF_T1: &[(Field, &str)] = &[
     (field!("tiers.t0.parallel"), "T0s have no uplinks"),
     (field!("tiers.t0.oversubscription"), "T0s have no uplinks"),
@@ -29,7 +29,7 @@ const OF_T1: &[(Field, &str)] = &[
     (field!("cables.t0-t1"), "there are no cables from T0s to T1s"),
 ];
 
-/// The same of a T2 tier.
+/// Settings that need a T2 tier, each with the reason.
 const OF_T2: &[(Field, &str)] = &[
     (field!("tiers.t1.parallel"), "T1s have no uplinks"),
     (field!("tiers.t1.oversubscription"), "T1s have no uplinks"),

@@ -22,7 +22,8 @@ pub(crate) const COLUMNS: &str = "switch,address,gateway";
 /// Why a line is not a management port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ManagementFault {
-    /// It does not have three cells, or the last two are not an address with a length and an address.
+    /// It does not have three cells, or the second is not an address with a prefix length, or the third is not an
+    /// address.
     Form,
     /// The first cell names no switch.
     Name(String),

@@ -24,7 +24,7 @@ const COLUMNS: &str = "switch,nic,uplink";
 pub(crate) enum PinFault {
     /// It does not have three cells, or the third is not a number.
     Form,
-    /// A cell does not name an element.
+    /// The first cell does not name a T0, or the second does not name a NIC.
     Name(String),
     /// The uplink is beyond the last.
     Uplink(u16),

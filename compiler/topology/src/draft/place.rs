@@ -1,5 +1,5 @@
-//! Places with equal cables: the fabric as described by its tiers, and each zone that has hardware or a NIC of its
-//! own.
+//! Places with equal cables: the fabric as described by its tiers, and each zone that has hardware, a NIC or a group
+//! size of its own.
 //!
 //! In: a draft. Out: the [`Place`]s, for checks of speeds and lanes. Invariants: the first place is that of the tiers
 //! themselves. A zone without a difference is not a place.

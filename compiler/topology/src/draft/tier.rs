@@ -150,8 +150,8 @@ impl DraftBlock {
         self
     }
 
-    /// Returns the block in a zone that states its breakouts; `other` is the zone's platform, if it differs from the
-    /// tier's.
+    /// Returns the block in a zone. `stated` is what the file states for the zone; `other` is the zone's platform, if
+    /// it differs from the tier's.
     fn in_zone(&self, stated: Option<&SplitDoc>, other: Option<&Platform>) -> Self {
         let breakout = stated.and_then(|split| split.breakout).map(|breakout| breakout.value);
         let cages = stated.and_then(|split| split.cages).map(|cages| cages.value);
@@ -242,8 +242,9 @@ impl DraftTier {
         Self::new(&common, catalogue, u64::from(doc.hosts.groups.value), parallel, blocks)
     }
 
-    /// Returns the second tier: uplinks of a T0 / parallel T1s, with T0 groups x parallel downlinks each. Without one,
-    /// the tier has 0 switches, with the hardware of T0s.
+    /// Returns the second tier: as many T1s as a T0 has uplinks, divided by its parallel cables. Each has as many
+    /// downlinks as there are T0 groups, times those cables. Without a second tier, there are 0 switches, with the
+    /// hardware of T0s.
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
         let Some(tier) = &doc.tiers.t1 else { return Self::without_t1(doc, catalogue) };
         let common = Common {

@@ -63,7 +63,8 @@ fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
     }
 }
 
-/// Returns the packet sizes, stated or default. The MTU of a link is at most that of every operating system in use.
+/// Returns the packet sizes, stated or default. The default MTU of a link is at most that of every operating system in
+/// use.
 pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     let doc = doc.cloned().unwrap_or_default();
     let usual = ports_max.map_or(DEFAULT_LINK_MTU, |max| max.min(DEFAULT_LINK_MTU));
@@ -96,7 +97,7 @@ fn balance(doc: &EcmpDoc) -> TierBalance {
     TierBalance { t0: of(own.t0), t1: of(own.t1), t2: of(own.t2) }
 }
 
-/// Returns the entropy values, stated or default. Defaults are at most the number of uplinks.
+/// Returns the entropy values, stated or default. By default, a plane has at most as many of them as a T0 has uplinks.
 pub(super) fn entropy(doc: Option<&EntropyDoc>, planes: u64, uplinks: u64) -> Entropy {
     let doc = doc.cloned().unwrap_or_default();
     let planes = planes.clamp(1, 16);

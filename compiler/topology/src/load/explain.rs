@@ -246,7 +246,7 @@ fn original(mut error: &Error) -> &Error {
     error
 }
 
-/// Returns a place inside the text.
+/// Returns the place of an error, which is inside the text.
 fn place(error: &Error, inner: &Error, text: &str) -> Place {
     // If aliases stand for too many values, the place is where they are used.
     let used = match inner {

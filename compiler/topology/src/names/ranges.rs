@@ -58,7 +58,7 @@ pub(crate) struct NameRange<'a> {
 }
 
 impl<'a> NameRange<'a> {
-    /// Reads a name; bounds of equal width keep their zeros.
+    /// Reads a name. The numbers of a range have at least as many digits as its first bound.
     pub(crate) fn parse(name: &'a str) -> Result<Self, NameFault> {
         let mut range = NameRange { parts: Vec::new(), tail: name, count: 1 };
         while let Some(open) = range.tail.find('[') {

@@ -142,10 +142,10 @@ pub enum PatternError {
         /// Possible values.
         known: String,
     },
-    /// A number directly behind a number.
+    /// A number that is directly followed by a digit or another number.
     #[error("`{{{field}}}` is followed by a digit or another number, so names could be read two ways")]
     Ambiguous {
-        /// The first of the two.
+        /// The number.
         field: &'static str,
     },
     /// The same number twice.
@@ -249,7 +249,7 @@ impl Pattern {
         })
     }
 
-    /// Returns whether names of this pattern contain a number.
+    /// Returns whether names of this pattern contain this number.
     pub fn mentions(&self, field: Placeholder) -> bool {
         self.holes().any(|hole| hole.field == field)
     }

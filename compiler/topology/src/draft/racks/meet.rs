@@ -15,7 +15,7 @@ const TRIED_MAX: u64 = 65_536;
 
 type Racked<'a> = (&'a Kind<'a>, &'a RackRule);
 
-/// Returns the fault of two kinds.
+/// Returns a fault if two kinds use the same unit of a rack.
 pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
     let span = |(kind, rule): Racked<'_>| rule.span(u64::from(kind.planes));
     let ((first, end), (other_first, other_end)) = (span(own), span(other));
