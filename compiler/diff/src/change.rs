@@ -1,7 +1,7 @@
 //! Changes between two topologies, as typed values.
 //!
-//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `diff(a, b).apply(a)` is `b` (except
-//! for source positions), and `apply` rejects a topology that lacks an old value of the difference.
+//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `Difference::between(a, b).apply(a)` is
+//! `b` (except for source positions), and `apply` rejects a topology that lacks an old value of the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -273,7 +273,7 @@ fabric_settings! {
     NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
     /// NICs of zones that differ from the default.
     NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
-    /// Generated files for hosts.
+    /// Operating system of hosts, which selects their generated files.
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// The order in which NICs need packets.
     PacketOrder(PacketOrder) = hosts.packet_order, "hosts.packet_order" => hosts_only;
@@ -281,11 +281,11 @@ fabric_settings! {
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
     /// PCI slots of a node's NICs.
     Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots" => interface_names;
-    /// The block of all segments.
+    /// The block of plane 0, from which those of other planes follow.
     Block(Ipv6Net) = srv6.first_block, "srv6.block" => segments, segments;
     /// Position of the plane in an address.
     SegmentPlan(SegmentPlan) = srv6.plan, "srv6.plan" => segment_plan, segments;
-    /// Layout of 16 bits: role, plane, zone and index.
+    /// Layout of the 16 bits of a uSID: role, plane, zone and index.
     Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
     /// Destinations that use one uplink instead of a group.
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
@@ -374,7 +374,7 @@ tier_settings! {
     Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
     /// Hardware of single planes.
     ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
-    /// Hardware of single zones.
+    /// Hardware and ports of single zones.
     ByZone(BTreeMap<ZoneId, ZoneTier>) = by_zone, T0 "tiers.t0.by_zone", T1 "tiers.t1.by_zone";
 }
 

@@ -22,7 +22,8 @@ pub struct Difference {
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
     pub along: Vec<Exception>,
-    /// Changed defaults of ports that neither side has, due to another platform: the uplinks of T1s without a T2 tier.
+    /// Changes that follow from others: settings of T1s that only one side has, and platform defaults of uplinks that
+    /// neither side has.
     pub implied: Vec<Change>,
 }
 

@@ -194,7 +194,7 @@ impl WorkOrder {
     }
 }
 
-/// A cable for the installer: action, ends, length and medium.
+/// The cables that one line of a summary counts: action, kind, length and medium.
 type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
 
 /// Jobs of one kind.

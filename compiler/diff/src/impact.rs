@@ -31,7 +31,7 @@ impl Share {
     }
 }
 
-/// Number of NIC pairs that changed in the same way.
+/// NIC pairs whose paths change in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairChange {
     /// Distance between them.
@@ -77,7 +77,7 @@ pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
     rows.finish()
 }
 
-/// Both fabrics.
+/// The usable paths of both fabrics.
 struct Sides<'a> {
     old: UsablePaths<'a>,
     new: UsablePaths<'a>,

@@ -44,7 +44,7 @@ impl Migration {
         })
     }
 
-    /// Returns whether the migration includes a change.
+    /// Returns whether a change is part of a migration.
     pub(crate) fn covers(change: &Change) -> bool {
         let Change::Setting(setting) = change else { return false };
         matches!(&**setting, Setting::SegmentPlan(_) | Setting::Block(_) | Setting::Layout(_))

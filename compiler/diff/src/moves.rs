@@ -22,7 +22,7 @@ pub(crate) struct Movers {
 
 /// The effect of a drain on traffic over the element.
 pub(crate) struct Moved {
-    /// Whether nothing in use changes.
+    /// Whether no packet is lost: traffic leaves the element first, or returns to it.
     pub(crate) hitless: bool,
     /// The devices that move the traffic, or the work that remains for the operator.
     pub(crate) why: String,

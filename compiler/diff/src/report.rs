@@ -201,7 +201,7 @@ pub struct TouchedTier {
 /// Contents of a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Every name behind a count.
+    /// Whether every name behind a count is included.
     pub list: bool,
 }
 

@@ -10,9 +10,10 @@
 //! 5. waves that drain elements and change them;
 //! 6. a wave that finishes.
 //!
-//! Invariants: at every moment, no pair has lost more than the share of the bandwidth that both plans have in common,
-//! and every pair that keeps a path has one. Removed, drained or not yet existing elements are never used. A difference
-//! for which this is impossible is rejected with the reason.
+//! Invariants: at every moment, no pair has lost more than the share, compared with the old fabric after traffic has
+//! left the elements that smaller counts remove. A pair with a path before and after the rollout always has one.
+//! Removed, drained or not yet existing elements are never used. A difference for which this is impossible is rejected
+//! with the reason.
 
 mod configured;
 mod growing;
@@ -459,8 +460,8 @@ fn fits(
     }
 }
 
-/// Returns how many of `count` places, taken from the front, can be drained together. More places never take less. Most
-/// waves have the same size, so the search starts at the `last` one.
+/// Returns how many of `count` places, taken from the front, can be drained together. If some places exceed the limit,
+/// more places do too. Most waves have the same size, so the search starts at the size of the last one (`last`).
 fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count + 1);
     // Start at the last size, then double the step after each probe.
@@ -522,7 +523,7 @@ fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usiz
     before - plugged.len()
 }
 
-/// Returns the switches at the ends of these cables, and the neighbours of these switches.
+/// Returns the switches at the ends of the given cables, and the neighbours of the given switches.
 fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
     let mut found = BTreeSet::new();
     for place in places {

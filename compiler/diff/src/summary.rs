@@ -19,7 +19,7 @@ use crate::words::{plural, tier as tier_word};
 /// Number of names shown without `--list`.
 const FIRST: usize = 3;
 
-/// Writes the lines.
+/// Returns the lines: those for settings, then exceptions, then added, removed and moved elements.
 pub(crate) fn lines(
     difference: &Difference,
     population: &Population,

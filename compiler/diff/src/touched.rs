@@ -238,7 +238,7 @@ pub fn artefacts<'a>(
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
 }
 
-/// Common items of both sides, in the order of listings.
+/// All items of each side, in the order of listings.
 struct Both<A, B> {
     old: A,
     new: B,

@@ -91,8 +91,8 @@ pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
 }
 
-/// Another number of lossless ports, on switches of these tiers whose operating system applies new buffer pools only at
-/// a reload.
+/// Returns the verdict for another number of lossless ports, if the operating system of a switch in these tiers applies
+/// new buffer pools only at a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());

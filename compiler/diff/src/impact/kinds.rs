@@ -1,7 +1,7 @@
 //! Kinds of T0 groups: groups of one kind have equal paths on both sides.
 //!
 //! In: two fabrics. Out: kinds of T0 groups, each with the number of groups and the planes that their NICs have lost.
-//! Invariants: every group of either side belongs to exactly one kind.
+//! Invariants: every group that has NICs on either side belongs to exactly one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

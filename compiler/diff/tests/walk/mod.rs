@@ -1,4 +1,5 @@
-//! A slow reference: looks up every path of every pair in the path table.
+//! A slow reference: counts the paths of every pair, one pair at a time. If hosts choose paths, each is looked up in
+//! the path table.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,7 @@ use closc_topology::Nic;
 /// Usable paths of each ordered pair, plane by plane.
 pub(crate) type Paths = BTreeMap<(Nic, Nic), Vec<u64>>;
 
-/// Counts the usable paths of every pair by plane, according to the path table. Also returns the planned number of
-/// paths.
+/// Counts the usable paths of every pair by plane. Also returns the planned number of paths.
 pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let mut planned = BTreeMap::new();
