@@ -27,7 +27,7 @@ pub(crate) struct Port {
 pub(crate) struct Compared {
     /// The planned cable of each cable of the plant, by number; `None` if it is not planned.
     pub(crate) matched: Vec<Option<Link>>,
-    /// Planned cables with both ends unplugged.
+    /// Planned cables that the plant lacks.
     pub(crate) missing: Vec<Link>,
     /// Planned cables with an end that has another cable.
     pub(crate) occupied: Vec<Link>,
@@ -47,8 +47,8 @@ fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [Option<u32>;
     [Some(lower), upper].map(|place| devices.get(&place?).copied())
 }
 
-/// Compares. If ports may have other names than in the plan, cables between the same devices are matched in the order
-/// of their ports.
+/// Compares the cables of a plan with those of a plant. If ports may have other names than in the plan, cables between
+/// the same devices are matched in the order of their ports.
 pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_may_differ: bool) -> Compared {
     let devices = positions.devices();
     let mut found = Compared { matched: vec![None; plant.cables.len()], ..Compared::default() };
@@ -80,7 +80,7 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
     found
 }
 
-/// A planned cable, its devices, and the devices that are plugged into their ports.
+/// A planned cable, its devices, and the cables that are plugged into its two ports.
 type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
 /// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.

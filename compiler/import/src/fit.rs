@@ -281,7 +281,8 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.into_iter().map(|(_, fit)| fit).collect()
 }
 
-/// Evidence against a fit: P4 switches, holes between ports, unusual breakouts, ports.
+/// Evidence against a fit: a P4 switch, unused ports before or between those in use, unusual breakouts, and the number
+/// of ports of the platform.
 type Cost = (bool, usize, u32, u32);
 
 /// Cage and part of each port under a split; `None` if a port is not one of the split.

@@ -33,7 +33,8 @@ use hardware::Hardware;
 /// The most candidate files that are compiled.
 const TRIES_MAX: usize = 400;
 
-/// Maximum number of cables in the counts of a fabric, per cable of the plant; 65,536 more are allowed.
+/// Maximum number of cables that the counts of a fabric give, per cable of the plant. Another 65,536 are always
+/// allowed.
 const REACHED_MAX: u64 = 64;
 
 /// Statements about the existing network.

@@ -31,7 +31,7 @@ const WORDS: &[(&str, Level)] = &[
     ("atsw", Level::T2),
 ];
 
-/// Meaning of a name or role.
+/// Returns the tier that a name or role indicates.
 fn by_words(text: &str) -> Option<Level> {
     let text = text.to_lowercase();
     // `super-spine` is not a `spine`.
@@ -49,7 +49,7 @@ fn by_words(text: &str) -> Option<Level> {
     })
 }
 
-/// Patterns of node names, as given: text with `*` for any characters.
+/// Returns whether a name matches a pattern: text with `*` for any characters.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

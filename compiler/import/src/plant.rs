@@ -164,7 +164,7 @@ pub struct Plant {
     pub(crate) stuffs: Vec<Stuff>,
     /// Cables that carry no new traffic, by number.
     pub(crate) drained: HashSet<u32>,
-    /// Devices as stated by readers.
+    /// Tiers of devices as stated by readers.
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that hint at the kind of a device, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,

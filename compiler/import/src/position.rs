@@ -70,7 +70,7 @@ pub(crate) fn level_of(tier: TierId) -> Level {
     }
 }
 
-/// Reads places from names in closc's own form; nothing if a device has another.
+/// Reads places from names in closc's own form. Returns `None` if the name of a device has another form.
 pub(crate) fn by_name(plant: &Plant) -> Option<Vec<Place>> {
     [false, true].into_iter().find_map(|zoned| {
         let naming = Naming::default_for(zoned);

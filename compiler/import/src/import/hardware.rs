@@ -92,7 +92,7 @@ pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted:
     distinct.map(|fits| fits.map(Clone::clone)).collect()
 }
 
-/// Hardware of a tier.
+/// Hardware of a tier, and of single switches that have other hardware.
 type Choice = (TierHardware, Vec<(u32, Fit)>);
 
 /// Evidence against a combination: cables in ports meant for another device, holes between ports, and less likely
