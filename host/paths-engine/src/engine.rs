@@ -283,8 +283,8 @@ impl Engine {
         set.find(plane, entropy).is_some_and(|at| set.value(at).is_suspect())
     }
 
-    /// Marks every value over one uplink of the NIC's own T0 as bad, for all destinations. Call it if the probe to the
-    /// T1 was lost, but the one to the T0 was answered.
+    /// Marks every value over one uplink of the NIC's own T0 as bad, for all destinations on other T0s. Call it if the
+    /// probe to the T1 was lost, but the one to the T0 was answered.
     pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {
@@ -296,8 +296,8 @@ impl Engine {
         });
     }
 
-    /// Marks every value over one uplink of a T1 as bad. Call it if the probe to the T2 was lost, but the one to the T1
-    /// was answered. Several uplinks of the NIC's own T0 may lead to that T1.
+    /// Marks every value over one uplink of a T1 as bad, for all destinations behind T2s. Call it if the probe to the
+    /// T2 was lost, but the one to the T1 was answered. Several uplinks of the NIC's own T0 may lead to that T1.
     pub fn lost_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {

@@ -222,10 +222,11 @@ pub struct ValueView {
     pub answers_wanted: u16,
     /// Number of probes missed since the last answer.
     pub silent: u8,
-    /// Number of doublings of the answers that the path needs. Each is due to a failure soon after a recovery.
+    /// Number of doublings of the answers that the path needs. They are due to failures soon after a recovery, or to a
+    /// missed long probe.
     pub relapses: u8,
     /// Whether the ports at both ends are up.
     pub ports_up: bool,
-    /// When its health last changed.
+    /// When its health last changed. For a bad path, when it last failed.
     pub changed_ns: u64,
 }
