@@ -1,4 +1,4 @@
-//! Table entries for a pipeline from a device intent. Each pipeline has one source file and one line in the registry.
+//! Table entries for a pipeline from a device intent. Each pipeline has one module and one line in the registry.
 //!
 //! In: a [`closc_plan::DeviceIntent`] and the P4Info of a pipeline. Out: entities by table and action name, checked
 //! against that P4Info, and the text files that contain them. Invariants: no I/O. The same intent gives the same

@@ -35,7 +35,7 @@ pub struct Pipeline {
     is_mapped: bool,
 }
 
-/// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
+/// Adds marking, trimming and rate limits to the stated values of a switch.
 type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError>;
 
 /// The index of a P4Info.
@@ -222,7 +222,7 @@ impl Pipeline {
         closc_runtime::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
     }
 
-    /// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
+    /// Adds marking, trimming and rate limits to the stated values of a switch.
     pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
         (self.state)(intent, switch)
     }

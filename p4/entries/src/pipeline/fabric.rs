@@ -72,7 +72,7 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     entities_in(&FORM, intent, info)
 }
 
-/// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
+/// Adds marking, trimming and rate limits to the stated values of a switch.
 pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     state(&FORM, intent, switch)
 }
@@ -305,7 +305,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the longest prefix that covers all the others.
+/// Returns the longest prefix that covers all the given ones.
 fn cover(prefixes: impl Iterator<Item = Ipv6Net>) -> Option<Ipv6Net> {
     prefixes.reduce(|one, other| {
         let differing = one.network().to_bits() ^ other.network().to_bits();

@@ -1,4 +1,4 @@
-//! Effect of the entries of random small fabrics on packets. Every path of the plan is followed over exactly its
+//! Effect of the entries of random small fabrics on packets. Packets follow every path of the plan over exactly its
 //! cables. Packets that a NIC may not send are dropped. Groups have the right weights. The entries are read back from
 //! their file.
 

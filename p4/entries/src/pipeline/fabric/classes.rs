@@ -1,6 +1,7 @@
 //! Numbers and queues of classes, and kinds of ports.
 //!
-//! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in order of the profile.
+//! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in order of their traffic
+//! class.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;

@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Marks {
     pub(in crate::pipeline) probability_ppm: u32,
 }
 
-/// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
+/// Adds marking, trimming and rate limits to the stated values of a switch.
 pub(in crate::pipeline) fn state(
     form: &Form,
     intent: &DeviceIntent<'_>,
