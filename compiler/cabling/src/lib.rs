@@ -5,7 +5,7 @@
 //! not kept. Cables that no device reports are not evaluated.
 //!
 //! ```text
-//! bytes --read--> Sighting, one a port --locate--> ends of the plan --judge--> Report
+//! bytes --read--> Sighting, one per port --locate--> ends of the plan --judge--> Report
 //! plan --list--> point-to-point list, labels, bill, NetBox, PTM
 //! plan, floor plan --floor--> racks, cable lengths
 //! ```

@@ -28,7 +28,7 @@ pub struct ModuleKind {
 }
 
 impl ModuleKind {
-    /// Returns its typical and its maximum power.
+    /// Returns its typical and its maximum power in watts, if a source publishes them.
     pub fn power(&self) -> Option<(u32, u32)> {
         closc_design::module_watts(&self.medium, self.lanes, self.lane)
     }

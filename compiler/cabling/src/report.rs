@@ -124,7 +124,7 @@ pub enum Finding {
 }
 
 impl Report {
-    /// Sorts findings by kind and place.
+    /// Sorts findings by kind and place, and removes duplicates.
     pub(crate) fn sort(&mut self) {
         self.findings.sort();
         self.findings.dedup();

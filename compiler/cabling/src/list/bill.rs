@@ -20,7 +20,7 @@ struct Article {
     length: Length,
     /// Speed of the ports at the lower and the upper end.
     speeds: (Speed, Speed),
-    /// Number of breakout parts of the cages at both ends; 0 for NICs.
+    /// For the lower and the upper end: 1 if its cage has breakout, otherwise 0. Always 0 for NICs.
     parts: (u8, u8),
 }
 
