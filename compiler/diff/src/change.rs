@@ -164,7 +164,7 @@ macro_rules! settings {
     };
 }
 
-/// Most settings have no note.
+/// Returns no note. Most settings have none.
 fn no_note<T>(_: &Edit<T>, _: &Plan) -> Option<String> {
     None
 }

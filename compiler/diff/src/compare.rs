@@ -1,8 +1,8 @@
 //! Compares two topologies, and applies the difference.
 //!
-//! In: two fabrics. Out: changes in the order of the file's keys. Invariants: the work grows with the number of fields
-//! and exceptions, not of devices. An exception counts as a change only if its element exists, or could exist, on both
-//! sides. Other exceptions follow from changed counts or from other exceptions.
+//! In: two fabrics. Out: changes of settings, tiers, names and exceptions, in this order. Invariants: the work grows
+//! with the number of fields and exceptions, not of devices. An exception counts as a change only if its element
+//! exists, or could exist, on both sides. Other exceptions follow from changed counts or from other exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::shown::Shown;
 /// Every change between two fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Difference {
-    /// The changes, in the order of the file's keys.
+    /// The changes: those of settings, then tiers, names and exceptions.
     pub changes: Vec<Change>,
     /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
     /// the changes and need no action.
@@ -35,7 +35,7 @@ impl Difference {
         compare(old.topology(), new.topology(), own, along)
     }
 
-    /// Returns whether there is no change.
+    /// Returns whether there is no change, except for implied ones.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.along.is_empty()
     }

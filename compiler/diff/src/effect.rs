@@ -1,7 +1,8 @@
 //! Describes the impact and the rollout of a difference.
 //!
 //! In: a difference, the added and removed elements, and the pairs whose paths change. Out: parts of a report.
-//! Invariants: a sentence contains number, extent and place.
+//! Invariants: each sentence about pairs contains their number, how many paths change, and where (within a group, a
+//! zone, or across zones).
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Rollout mode of a change: hitless, on a drained device, on a drained plane, or with the whole fabric stopped.
 //!
-//! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: of several modes, the
-//! most careful one counts; a change is called harmless only if it is known to be. `change.rs` lists the rule of each
-//! setting of the fabric.
+//! In: a change, and the fabrics before and after. Out: [`RolloutMode`] with the reason. Invariants: of several modes,
+//! the most careful one counts; a change is called harmless only if it is known to be. `change.rs` lists the rule of
+//! each setting of the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Rules for how a change can be rolled out, and for side effects of a changed setting.
 //!
-//! In: values before and after, and the fabric they start from. Out: [`Verdict`]s and notes. Invariants: this
-//! module does not list settings: `change.rs` selects the rule of each.
+//! In: values and fabrics before and after. Out: [`Verdict`]s and notes. Invariants: this module does not list
+//! settings: `change.rs` selects the rule of each.
 
 use std::sync::Arc;
 

@@ -50,7 +50,7 @@ pub enum Step {
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
-        /// Propagation of the change to neighbours.
+        /// Routing mode: neighbours learn of the change from an announcement or from their own routes.
         routing: Routing,
     },
     /// Neighbours use the places again.
@@ -59,7 +59,7 @@ pub enum Step {
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
-        /// Propagation of the change to neighbours.
+        /// Routing mode: neighbours learn of the change from an announcement or from their own routes.
         routing: Routing,
     },
     /// Switches start to use new equipment, which already forwards.
@@ -68,7 +68,7 @@ pub enum Step {
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
-        /// Propagation of the change to neighbours.
+        /// Routing mode: neighbours learn of the change from an announcement or from their own routes.
         routing: Routing,
     },
     /// Switches stop using new equipment.
@@ -77,7 +77,7 @@ pub enum Step {
         plane: PlaneId,
         /// Number of switches and cables.
         places: usize,
-        /// Propagation of the change to neighbours.
+        /// Routing mode: neighbours learn of the change from an announcement or from their own routes.
         routing: Routing,
     },
     /// NICs to be removed stop sending and receiving.
