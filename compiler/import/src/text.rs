@@ -66,7 +66,8 @@ fn block(out: &mut Vec<String>, own: Block, usual: Block) {
     }
 }
 
-/// `KEY: COUNT`, or in full.
+/// Returns `KEY: COUNT`, or a mapping if breakout or first cage differ from the defaults. Returns `None` if everything
+/// is a default.
 fn ports(key: &str, count: Option<u16>, own: Block, usual: Block) -> Option<String> {
     let mut parts = Vec::new();
     block(&mut parts, own, usual);

@@ -47,7 +47,7 @@ fn attached(plant: &Plant, places: &[Place]) -> Vec<Attached> {
     cables.filter_map(of).collect()
 }
 
-/// Reads `nic2p3`.
+/// Reads NIC and plane from a port name such as `nic2p3`. Returns `None` if the name has another form.
 fn named(port: &str) -> Option<(u16, u8)> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
