@@ -128,7 +128,7 @@ impl PathSet {
         }
     }
 
-    /// Returns the entropy value of the next packet.
+    /// Returns plane and entropy value of the next packet, or `None` if no value is in use.
     #[inline]
     pub(crate) fn pick(&mut self) -> Option<(u8, u32)> {
         let plane = self.next_plane()?;
