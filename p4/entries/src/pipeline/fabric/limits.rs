@@ -84,7 +84,7 @@ fn is_limited(class: &Class) -> bool {
     }
 }
 
-/// Returns bytes per second, and bytes in a burst.
+/// Returns the limit of a class in bytes per second and bytes in a burst, or `None` if it has no limit.
 fn limit(class: &Class, kind: Kind) -> Option<(u64, u64)> {
     if !is_limited(class) {
         return None;
