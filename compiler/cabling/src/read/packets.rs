@@ -76,7 +76,7 @@ fn ingress(packet: &Value) -> Option<String> {
     fits.then(|| numbered(value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))))
 }
 
-/// Returns the payload of an LLDP frame.
+/// Returns the payload of an LLDP frame, or `None` for any other frame.
 fn lldp(frame: &[u8]) -> Option<&[u8]> {
     let (mut kind, mut data) = (frame.get(12..14)?, &frame[14..]);
     if kind == VLAN {
