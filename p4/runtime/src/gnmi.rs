@@ -2,7 +2,7 @@
 //!
 //! In: an endpoint, certificates, and a user if the switch requires one. Out: messages of [`crate::proto::gnmi`].
 //! Invariants: every call has a deadline; the memory of an answer is estimated before it is decoded; a password is in
-//! no message and no log.
+//! no error message and no log.
 
 use std::fmt;
 use std::time::Duration;

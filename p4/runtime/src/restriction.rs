@@ -2,14 +2,14 @@
 //! [p4-constraints](https://github.com/p4lang/p4-constraints).
 //!
 //! In: the annotation, and the fields or parameters that it may name. Out: a [`Restriction`], which returns the clause
-//! that an entry or an action call breaks, if any. Units: numbers have any size and a sign. Errors:
+//! that an entry or an action call breaks, if any. Numbers have any size and a sign. Errors:
 //! [`RestrictionError`] with line and column within the annotation. Invariants: a restriction is type-checked when it
 //! is read, so evaluation cannot fail; length, nesting and number of parts are limited.
 //!
 //! The language has booleans, numbers (decimal, `0x`, `0b`, `0o`), addresses (`ipv4('..')`, `ipv6('..')`, `mac('..')`),
 //! fields and their parts (`::value`, `::mask`, `::prefix_length`, `::low`, `::high`), `::priority`, `!`, `-`,
 //! comparisons, `&&`, `||`, `->` and `;`. A number that is compared with a field of W bits is taken modulo 2^W, so -1
-//! is the greatest value. A field that is translated from text has the number in its bytes as its value, which is 0
+//! is the greatest value. The value of a field that is translated from text is the number that its bytes form. It is 0
 //! only for the empty string. It can be compared with text in single quotes.
 
 mod evaluate;

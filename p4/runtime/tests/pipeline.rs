@@ -77,7 +77,7 @@ async fn a_target_that_commits_once_is_reconciled() {
         let refused = session.commit_pipeline(&pipeline(), commit).await.expect_err("neither is taken");
         assert!(refused.to_string().contains("this pipeline action is not known here"), "{refused}");
     }
-    // A target that supports no action keeps no pipeline.
+    // A target that has no pipeline and lacks `VERIFY_AND_COMMIT` stays without one.
     target.restart();
     let script = Script::default().without_action(Action::VerifyAndCommit);
     target.set_script(script);

@@ -15,7 +15,7 @@ const MAX_DEPTH: u32 = 64;
 
 type Types<'t> = Option<&'t config::P4TypeInfo>;
 
-/// Checks that a value has a type.
+/// Checks that a value matches its type.
 pub(crate) fn check_data(
     types: Types<'_>,
     spec: &config::P4DataTypeSpec,

@@ -176,7 +176,8 @@ impl ClientError {
         ClientError::Rpc { endpoint, rpc, code: status.code(), message: shown(status.message()), details }
     }
 
-    /// Returns the code with which the target rejected the call, if it did.
+    /// Returns the code with which the target rejected the call, if it did. If this controller is not primary, returns
+    /// `PERMISSION_DENIED`, even if the call was not sent.
     pub fn code(&self) -> Option<Code> {
         match self {
             ClientError::Rpc { code, .. } => Some(*code),

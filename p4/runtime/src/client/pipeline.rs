@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Asks whether the target could run a pipeline. Returns `None` if the target does not support the question.
+    /// Checks on the target whether it could run a pipeline. Returns `None` if the target does not support `VERIFY`.
     pub async fn verify_pipeline(&self, pipeline: &Pipeline) -> Result<Option<()>, ClientError> {
         match self.set_pipeline(Action::Verify, Some(pipeline)).await {
             Ok(()) => Ok(Some(())),

@@ -61,7 +61,7 @@ impl Names {
         }
     }
 
-    /// Returns the known name that is most similar to a misspelled one.
+    /// Returns the known name that is most similar to a misspelled one, if it is similar enough.
     fn closest(&self, name: &str) -> Option<&str> {
         let limit = 1.max(name.chars().count() / 3);
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();

@@ -102,7 +102,7 @@ pub struct Param {
     pub refers_to: Vec<Reference>,
 }
 
-/// Parts of an object, indexed by name and id.
+/// Parts of an object, indexed by name.
 #[derive(Debug, Clone)]
 pub(super) struct Parts<T> {
     pub(super) items: Vec<T>,
@@ -246,7 +246,7 @@ impl Table {
 pub enum SizeSemantics {
     /// The size is the sum of the weights.
     Weights,
-    /// The size is the number of members. The weight of each is limited to this value, unless it is 0.
+    /// The size is the number of members. The weight of each is at most `max_weight`, unless that is 0.
     Members {
         /// The maximum weight, or 0.
         max_weight: u32,

@@ -1,7 +1,7 @@
 //! The certificates of a server. They are read from files, and read again when these change.
 //!
-//! In: paths. Out: an acceptor, or an error. Invariants: a private key that other users can read is rejected; if
-//! changed files are invalid, the previous certificates remain in use.
+//! In: paths. Out: an acceptor, or an error. Invariants: a private key that other users can read or write is rejected;
+//! if changed files are invalid, the previous certificates remain in use.
 
 use std::fs;
 use std::io;
@@ -42,7 +42,7 @@ pub enum TlsFileError {
         /// Why.
         error: io::Error,
     },
-    /// Other users than the owner can read the private key.
+    /// Other users than the owner can read or write the private key.
     #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
     OpenKey {
         /// The file.
@@ -59,7 +59,7 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     fs::read(file).map_err(|error| TlsFileError::Read { file: file.to_owned(), error })
 }
 
-/// Reads a private key, unless other users can read it.
+/// Reads a private key, unless other users can read or write it.
 fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     let fail = |error| TlsFileError::Read { file: file.to_owned(), error };
     let found = fs::metadata(file).map_err(fail)?;

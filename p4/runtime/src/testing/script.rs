@@ -50,7 +50,7 @@ pub struct Script {
     /// Whether only the first pipeline can be set with `VERIFY_AND_COMMIT`, and later ones only with reconciliation, as
     /// on SONiC hardware.
     pub commits_once: bool,
-    /// Whether reads of members, groups and replication are not implemented.
+    /// Whether only reads of table entries are implemented.
     pub reads_tables_only: bool,
     /// Maximum number of entries per table.
     pub table_limit: Option<usize>,

@@ -101,7 +101,7 @@ impl State {
         }
     }
 
-    /// Sends a message to the primary of the default role.
+    /// Sends a message to the primary of the default role. Returns false if there is none, or if its queue is full.
     pub(super) fn send_to_primary(&self, update: ToController) -> bool {
         let primary = self.arbitration.primary(self.device, &RoleName::default());
         let stream = primary.and_then(|stream| self.streams.get(&stream));

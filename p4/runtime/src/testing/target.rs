@@ -204,7 +204,7 @@ impl FakeTarget {
         self.service.lock().received.clone()
     }
 
-    /// Sends a message to the primary; returns false if there is none.
+    /// Sends a message to the primary. Returns false if there is none, or if its queue is full.
     pub fn send_to_primary(&self, update: ToController) -> bool {
         self.service.lock().send_to_primary(update)
     }

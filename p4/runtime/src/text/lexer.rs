@@ -171,7 +171,8 @@ pub(super) fn unquote(quoted: &str, into: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends the decoded bytes of an escape sequence, without its backslash. Returns the length of the sequence.
+/// Appends the decoded bytes of an escape sequence, without its backslash. Returns the length of the sequence, or
+/// `None` if it is unknown.
 fn escape(rest: &[u8], into: &mut Vec<u8>) -> Option<usize> {
     let simple = match rest.first()? {
         b'a' => 0x07,
