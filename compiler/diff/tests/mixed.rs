@@ -1,7 +1,7 @@
 //! A hitless wave may stop at any switch: no packet is lost in the mixed fabric.
 //!
-//! Some switches have the previous configuration, others that of the wave. Static routes are taken from the plans. The
-//! second reader computes the BGP routes from the mixed files.
+//! Some switches have the previous configuration, others that of the wave. Static routes are taken from the plans.
+//! `closc_verify` computes the BGP routes from the mixed files, without the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
