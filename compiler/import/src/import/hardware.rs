@@ -57,8 +57,8 @@ impl Hardware {
     }
 }
 
-/// Combinations with one hardware per tier, one for each way to number the ports. Those with the fewest holes between
-/// ports come first.
+/// Combinations with one hardware per tier, one for each way to number the ports. First come those whose speeds agree,
+/// then those without P4 switches, then those with the fewest unused ports before or between used ones.
 pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Vec<Fits> {
     let found = TIERS.map(|level| -> Vec<Option<Fit>> {
         let found = fits_by(plant, levels, level, |_| (), panels, wanted);
