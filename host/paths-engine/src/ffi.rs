@@ -31,7 +31,8 @@ pub struct CPick {
     port: u8,
 }
 
-/// A denial. A field below 0 matches every value.
+/// A denial. A field below 0 matches every value, with two exceptions. A last uplink below 0 is equal to the first one,
+/// and a reason below 0 is the administrator. `until_ns` 0 means that the denial does not end by itself.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CDenial {
