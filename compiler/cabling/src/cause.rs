@@ -227,7 +227,8 @@ fn seen(plan: &Plan, finding: &Finding) -> String {
     }
 }
 
-/// Describes the repair of two swapped cables at a device that has an end of both; `None` if there is no such device.
+/// Describes the repair of two swapped cables at a device that has an end of both. Returns `None` for another number of
+/// cables, or if there is no such device.
 fn swap(plan: &Plan, cables: &[CableAt]) -> Option<String> {
     let [a, b] = cables else { return None };
     let ends = [(&a.lower, &b.lower), (&a.upper, &b.upper)];

@@ -16,7 +16,7 @@ pub use read::FloorError;
 /// A rack of a floor plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FloorRack {
-    /// Name of its position.
+    /// Name of this rack in the floor plan.
     pub name: String,
     /// Row, which has its own tray.
     pub row: String,
@@ -26,7 +26,7 @@ pub struct FloorRack {
     pub y: i64,
     /// Rack units.
     pub units: u16,
-    /// Power in watts; `None` if the plan has no limit.
+    /// Maximum power in watts; `None` if the plan has no limit.
     pub watts: Option<u32>,
     /// Name of the rack in the fabric file, in a plan with placed devices.
     pub device_rack: Option<String>,

@@ -75,7 +75,7 @@ impl<'a> Sizes<'a> {
         Ok(sizes)
     }
 
-    /// Returns the power of a switch with its modules.
+    /// Returns the power of a switch of this platform. It includes the modules of the first such switch.
     pub(super) fn watts(&self, platform: &Platform) -> Option<u32> {
         self.watts.get(&platform.id).copied().flatten()
     }
