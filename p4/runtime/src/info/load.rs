@@ -255,7 +255,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks references to tables. Tables are loaded last, so this is a separate step.
+    /// Checks references to tables. Tables are loaded after the objects that refer to them, so this is a separate step.
     fn back_references(&mut self, info: &Info) {
         let table = |id: u32| info.tables.by_id(id).is_some();
         for profile in info.profiles() {

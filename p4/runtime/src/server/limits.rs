@@ -13,7 +13,7 @@ pub struct Limits {
     pub requests_per_connection: u32,
     /// Maximum number of requests and streams of all connections. A further request ends the connection with the most
     /// requests that have been stalled for `grace`. If there is none, it ends the one with the most stalled requests,
-    /// if these are more than a sixteenth of the limit and more than eight. Otherwise the request is rejected.
+    /// provided these exceed both eight and a sixteenth of the limit. Otherwise the request is rejected.
     pub requests: usize,
     /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,

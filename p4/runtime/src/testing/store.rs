@@ -39,7 +39,7 @@ impl Store {
         }
     }
 
-    /// Applies one update, or returns why it is rejected.
+    /// Applies one update, unless it is rejected. Returns its outcome.
     pub(super) fn apply(&mut self, info: &Info, update: &v1::Update, rules: Rules) -> Outcome {
         if let Err(violation) = check_update(info, update) {
             return Outcome::failed(violation.code(), violation.to_string());
