@@ -39,12 +39,12 @@ pub static CUT_OFF: Rule = Rule {
 pub static ISLANDS: Rule = Rule {
     code: "E0821",
     title: "the fabric is partitioned",
-    what: "Every two T0 groups with NICs have a path in at least one plane, after `exceptions.absent`: up, \
-           then down, inside a zone over its T1s only. With `srv6-static`, a path leads down by the same \
-           uplink numbers as up, so the two ends need an uplink number in common. With `ecmp-static` and \
-           `bgp-unnumbered`, any cable that leads down is usable.",
-    why: "Path tables are written for every pair of groups, and such a pair would have no path. A chain of \
-           cables alone is not a path, because packets never go up a second time.",
+    what: "After `exceptions.absent`, every two T0 groups that the design connects have a path in at least \
+           one plane. A path goes up, then down. Inside a zone, it uses T1s of that zone only. With \
+           `srv6-static`, a path uses the same uplink numbers up and down, so both ends need a common one. \
+           With `ecmp-static` and `bgp-unnumbered`, it can use any cable down.",
+    why: "NICs in different parts could not reach each other. A chain of cables alone is not a path, because \
+           packets never go up a second time.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { absent: [p0-t1-001, p0-t1-002] }",
     fix: "Remove some of the exceptions, or describe the parts as separate fabrics.",
 };
