@@ -26,8 +26,9 @@ pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NO_USABLE_VALUE, &UNWRITTEN];
 pub static HEADROOM: Rule = Rule {
     code: "E0720",
     title: "PFC does not fit the buffer",
-    what: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes, \
-           in addition to reserved space and one packet per port.",
+    what: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes. \
+           Reserved space and one packet per port fit as well. No port needs more headroom than its platform \
+           permits.",
     why: "After a pause, packets in flight still arrive: 2 x propagation delay x speed, plus what the peer \
            sends until it reacts. Without buffer for them a lossless class loses packets, and RoCE restarts \
            at the beginning of the message.",
@@ -57,8 +58,8 @@ pub static MARKS: Rule = Rule {
 pub static NO_USABLE_VALUE: Rule = Rule {
     code: "W0702",
     title: "every entropy value of a NIC is denied although paths exist",
-    what: "If a plane has paths from a NIC to a T0 group after `exceptions`, at least one active or backup \
-           entropy value of the NIC selects one.",
+    what: "After `exceptions`, at least one active or backup entropy value of a NIC selects a path to each \
+           T0 group. This applies to planes that have such a path.",
     why: "Entropy values select a few of all paths. When faults deny all of them, the NIC does not use the \
            plane for that group although packets could arrive. With one T0 uplink and a T2 tier, a single \
            fault is enough.",
