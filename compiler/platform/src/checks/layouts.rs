@@ -7,8 +7,8 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1015",
     title: "layout does not fit the panel",
-    what: "A layout lists cages of the panel, with breakouts of `breakouts`. If a fabric cannot use it, it \
-           states the reason in `refused` instead.",
+    what: "A layout lists cages of the panel, with breakouts from the list `breakouts`. If a fabric cannot \
+           use it, it states the reason in `refused` instead.",
     why: "A tier that names the layout would have ports that the switch does not have.",
     example: "panel: {cages: 64}\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
     fix: "Correct `cages` or `breakout` of the layout.",

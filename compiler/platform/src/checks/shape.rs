@@ -8,7 +8,7 @@ use crate::nearest::nearest;
 pub(crate) static RULE: Rule = Rule {
     code: "E1002",
     title: "the platform file has an unknown key or a wrong value",
-    what: "Every key of a platform file is known, every required key is present, and every value has its \
+    what: "Every key of a platform file is known, and every required key is present. Every value has its \
            type and unit: speeds as `100G`, buffers as `165335712` or `64KiB`, breakouts as `8x100G`.",
     why: "A misspelled key would be ignored, and the switch planned with a default.",
     example: "limits: {my_sid: 256}",
