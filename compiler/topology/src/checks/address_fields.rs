@@ -14,10 +14,11 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
     what: "Zones, groups and indices fit their places in addresses. IPv6 addresses of NICs have 16 bits for \
-           zone and group. The default is 16 zones of 4,095 groups. `addresses.widths.zone` permits up to \
-           256 zones of fewer groups. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 \
-           T0s and 4,095 T1s of a zone. In IPv4 management addresses of a pool of /14 or shorter, zone and \
-           index together have 12 bits, or those of `addresses.widths`.",
+           zone and group, and fabrics with IPv4 have the same limits. The default is 16 zones of 4,095 \
+           groups. `addresses.widths.zone` permits up to 256 zones of fewer groups. With `bgp-unnumbered`, \
+           AS numbers and router ids have room for 4,095 T0s and 4,095 T1s of a zone. An IPv4 management \
+           pool of /14 or shorter has 12 bits for zone and index together, unless `addresses.widths` sets \
+           others.",
     why: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
     fix: "Set `addresses.widths` as the message proposes, or make zones smaller or fewer. Widths renumber \

@@ -10,12 +10,13 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0807",
     title: "an invalid or too long range in a name",
-    what: "A range in brackets has the form `[017-024]` or `[001,003,005-007]` and ascends, with numbers as wide as \
-           in the names. One range has at most 100,000 names, and all ranges of a file together have at most \
-           200,000.",
+    what: "Brackets in a name contain numbers and ascending runs of numbers, as in `[017-024]` or \
+           `[001,003,005-007]`, at most 1,000 of them. One name stands for at most 100,000 names. All names \
+           of a file together stand for at most 200,000.",
     why: "A range with another meaning than intended changes other devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
-    fix: "Correct the range. To omit very many devices, lower the counts instead.",
+    fix: "Correct the range, with numbers as wide as in the names. To omit very many devices, lower the \
+           counts instead.",
 };
 
 /// Reports ranges that cannot be expanded.

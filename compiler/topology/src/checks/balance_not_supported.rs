@@ -11,16 +11,17 @@ use crate::draft::{Draft, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0910",
     title: "the switch does not support the balance",
-    what: "Every kind of switch that chooses among next hops supports the `ecmp.balance` of its tier: its \
-           operating system renders it, its platform has it at the speeds of all ports between switches, and \
-           its next-hop groups fit. `adaptive` needs Cumulus Linux (`nvue`) on Spectrum-4 at 200G or 400G. \
-           `flowlet` needs Arista EOS on Tomahawk. No system renders `spray`.",
-    why: "A switch that rejects the setting, or ignores it, hashes flows. A next-hop group whose ports are only \
-          partly balanced distributes packets unpredictably.",
+    what: "Every kind of switch that chooses among next hops supports the `ecmp.balance` of its tier. Its \
+           operating system renders it, its platform supports it at the speeds of all ports between \
+           switches, and its next-hop groups fit. In the built-in catalogue, `adaptive` needs Cumulus Linux \
+           (`nvue`) on Spectrum-4 at 200G or 400G. `flowlet` needs Arista EOS on Tomahawk. No system renders \
+           `spray`.",
+    why: "A switch that rejects the setting, or ignores it, hashes flows. A next-hop group whose ports are \
+           only partly balanced distributes packets unpredictably.",
     example: "routing: ecmp-static\n\
               ecmp: { balance: adaptive }",
-    fix: "Use a platform and an operating system that the message names, or set `balance_by_tier` to `hash` for \
-          the tier.",
+    fix: "Use a platform and an operating system that the message names, or set `balance_by_tier` to `hash` \
+           for the tier.",
 };
 
 /// Checks every kind of switch that has a choice.

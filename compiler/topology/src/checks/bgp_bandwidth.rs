@@ -14,9 +14,9 @@ pub const BANDWIDTH_CABLES_MAX: u64 = 34_359;
 pub(crate) static RULE: Rule = Rule {
     code: "E0907",
     title: "the sum of BGP bandwidths does not fit 32 bits",
-    what: "With `bgp-unnumbered` and three tiers, there are at most 34,359 paths from a T1 to a T0 of \
-           another zone. Their number is the uplinks of the T1, times the T2's links to that zone, times the \
-           links of the T0 to a T1.",
+    what: "This applies to `bgp-unnumbered` with three tiers, if switches announce bandwidths. There are at \
+           most 34,359 paths from a T1 to a T0 of another zone. Their number is the uplinks of the T1, times \
+           the T2's links to that zone, times the links of the T0 to a T1.",
     why: "Switches announce 1 Mb/s per path behind them, and FRR stores the sum as 32 bits of bytes per \
            second. With one path more, a healthy switch announces less than a broken one, which then \
            receives the packets.",
@@ -24,7 +24,8 @@ pub(crate) static RULE: Rule = Rule {
               hosts: { groups: 256, per_group: 256, nic: { speed: 200G, lanes: 2 } }\n\
               tiers:\n  t0: { platform: th5-512x100g, up: 256 }\n  t1: { platform: th5-512x100g, up: 256 }\n  \
               t2: { platform: th5-512x100g, os: sonic }",
-    fix: "Use fewer T1 uplinks or fewer links between a T2 and a zone, or route with `ecmp-static` or `srv6-static`.",
+    fix: "Use fewer T1 uplinks or fewer links between a T2 and a zone, or route with `ecmp-static` or \
+           `srv6-static`.",
 };
 
 /// Counts the paths that are added up.

@@ -9,15 +9,15 @@ use crate::draft::{Draft, DraftBlock, Hardware};
 pub(crate) static RULE: Rule = Rule {
     code: "E0208",
     title: "downlinks and uplinks share cages",
-    what: "The cages of downlinks and uplinks do not overlap.",
-    why: "One port cannot be both. Uplinks start at the middle of the panel whatever the counts, so that \
-           more downlinks move no uplink. If one side needs more than half of the panel, set the first cage \
-           of the other side, or list its cages. A cage has ports of both sides only where the file states the \
-           part of each: `breakout: 1x800G(4)` takes four lanes, and `first_port: 2` leaves two ports to the other \
-           side.",
+    what: "No lane of a cage is used by both downlinks and uplinks. A cage has ports of both sides only if \
+           the file states the part of each.",
+    why: "A port cannot be both. Uplinks start at the middle of the panel whatever the counts, so more \
+           downlinks do not move them.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
-    fix: "Set `first_cage` of the uplinks to a cage after the last one of the downlinks.",
+    fix: "Set `first_cage` of the uplinks to a cage after the last one of the downlinks, or list the cages \
+           of both sides. To share a cage, state the part of each side. `breakout: 1x800G(4)` takes four \
+           lanes, and `first_port: 2` leaves two ports to the other side.",
 };
 
 /// Checks every kind of switch with ports on both sides.

@@ -12,8 +12,9 @@ use crate::draft::{Draft, DraftTier};
 pub(crate) static RULE: Rule = Rule {
     code: "E0906",
     title: "a switch needs more ECMP groups than the platform has",
-    what: "With `ecmp-static` and `bgp-unnumbered`, the ECMP groups of every switch fit its platform: one \
-           for all uplinks, one per T0 for parallel links, and one per zone for its T1s.",
+    what: "With `ecmp-static` and `bgp-unnumbered`, the ECMP groups of every switch fit its platform. A \
+           switch needs one for all uplinks. With parallel links, a T1 needs one per T0. A T2 needs one per \
+           zone for its T1s.",
     why: "Routes whose group does not fit are not installed, or use one link only.",
     example: "# 256 T0s with two links each to every T1; the platform has 128 groups\n\
            routing: ecmp-static\n\

@@ -14,13 +14,13 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0517",
     title: "an address family does not fit the fabric",
     what: "`addresses.hosts`, `links` and `loopbacks` are of one address family. With `routing: srv6-static` \
-           they are IPv6. With IPv4, every operating system in use routes IPv4.",
-    why: "Routes to IPv4 addresses have IPv4 next hops, except those that BGP receives over unnumbered cables \
-           (RFC 8950). Segments are IPv6 addresses. The P4 pipelines have tables of IPv6 routes only.",
+           they are IPv6. If they are IPv4, every operating system in use supports IPv4 routes.",
+    why: "Routes to IPv4 addresses have IPv4 next hops, except those that BGP receives over unnumbered \
+           cables (RFC 8950). Segments are IPv6 addresses. For P4 pipelines, closc writes IPv6 routes only.",
     example: "routing: srv6-static\n\
            addresses: { hosts: 10.0.0.0/8 }",
-    fix: "Use pools of one family, `bgp-unnumbered` or `ecmp-static` for IPv4, and an operating system that \
-           the message names.",
+    fix: "Use pools of one family. For IPv4, set `routing` to `bgp-unnumbered` or `ecmp-static`, and use an \
+           operating system that the message names.",
 };
 
 /// Checks every pool, and every kind of switch where hosts have IPv4 addresses.

@@ -13,7 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "Headroom covers the packets that arrive after a pause was sent, and their number depends on the \
            length. With a default that is too short, a lossless fabric loses packets.",
     example: "qos: lossless",
-    fix: "Set the longest length of each kind of cable, and longer ones in `exceptions.cables`.",
+    fix: "Set the length of the longest cable of each kind. For single cables with other lengths, use \
+           `exceptions.cables`.",
 };
 
 /// Checks that lengths are stated where headroom depends on them.

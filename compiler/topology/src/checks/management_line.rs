@@ -17,9 +17,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0514",
     title: "a line of the list is not a management port",
     what: "The file of `addresses.management_list` starts with `switch,address,gateway`. Every line names a \
-           switch, a host address with the length of its subnet, and a gateway in that subnet. Subnets \
-           overlap neither each other nor a pool of `addresses`. Each has one gateway, and all are of one IP \
-           version, that of the pool.",
+           switch, a host address with the length of its subnet, and another address in that subnet as \
+           gateway. Subnets overlap neither each other nor a pool of `addresses`. Each subnet has one \
+           gateway. All have one IP version, that of `addresses.management` if it is set.",
     why: "A switch with a wrong management address or gateway is unreachable once it is configured.",
     example: "# outside.csv has a gateway that is in another subnet\n\
            addresses: { management_list: outside.csv }",

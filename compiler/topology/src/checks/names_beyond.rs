@@ -10,7 +10,7 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0802",
     title: "an exception for something that does not exist",
-    what: "Every name in `exceptions` is within the counts of the fabric.",
+    what: "Every name in `exceptions`, and in `members` of `domains`, is within the counts of the fabric.",
     why: "A device beyond the counts usually belongs to a larger or older fabric. The exception has no \
            effect.",
     example: "exceptions: { absent: [p0-t0-257] }",

@@ -13,8 +13,8 @@ use crate::suggest::{listed, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
     title: "an exception for an unknown name",
-    what: "Every name in `exceptions` is the name of a switch, node, NIC, link or host cable, or a plane as \
-           in `plane 3`.",
+    what: "This applies to `exceptions` and to `members` of `domains`. Every name is that of a switch, node, \
+           NIC, link or host cable, or a plane as in `plane 3`.",
     why: "An exception with an unknown name has no effect, and the intended device is unchanged.",
     example: "exceptions: { absent: [leaf-17] }",
     fix: "Write the name in closc's form. The message shows an example of each kind.",

@@ -10,7 +10,7 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0806",
     title: "no such cable between two switches",
-    what: "A link in `exceptions` exists in the wiring: it connects a switch to one of the tier above in its \
+    what: "A link in `exceptions` exists in the wiring. It connects a switch to one of the tier above in its \
            plane and zone, and its number is within `parallel`.",
     why: "The exception would have no effect. Two names are confused or belong to different planes.",
     example: "exceptions: { absent: [p0-t0-001--p1-t1-001] }",

@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",
-    what: "With a profile that trims, every hardware switch can trim packets. On one switch model, some \
-           hwskus of SONiC can and others cannot: `closc platforms NAME` lists them with their sources.",
+    what: "With a profile that trims, every hardware switch can trim packets. On some models, this depends \
+           on the SONiC hwsku: `closc platforms NAME` lists the known hwskus with their sources.",
     why: "Senders expect the trimmed header of a packet that did not fit into the queue. If the packet is \
            dropped instead, they wait for a timeout.",
     example: "routing: ecmp-static\n\

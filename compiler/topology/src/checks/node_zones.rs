@@ -11,8 +11,8 @@ use crate::read::Named;
 pub(crate) static RULE: Rule = Rule {
     code: "E0327",
     title: "nodes do not fit the zones they are spread over",
-    what: "`hosts.zones_per_node` divides `hosts.rails` and `zones`. The zones that share nodes have the same \
-           number of T0 groups and NICs, the same NICs, and one site.",
+    what: "`hosts.zones_per_node` divides `hosts.rails` and `zones`. The zones that share nodes have the \
+           same number of T0 groups and NICs, the same NICs, and one site.",
     why: "Each zone takes the same number of rails of a node. Where one of them has fewer T0s or NICs, nodes \
           would lack NICs.",
     example: "zones: 6\nhosts: { rails: 8, zones_per_node: 4 }",

@@ -14,9 +14,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0716",
     title: "the target does not support the QoS profile",
     what: "closc renders all settings of the QoS profile for the operating system of every hardware switch. \
-           `qos: none` has none. `closc explain targets` lists the support of each target. Kernel queues \
-           (FRR) do not count there, because forwarded packets do not pass them. Settings that the site must \
-           add have a warning, W0712.",
+           `qos: none` has none. `closc explain targets` lists the support of each target. On hardware, \
+           kernel queues (FRR) do not count, because forwarded packets do not pass them. Settings that the \
+           site must add have a warning, W0712.",
     why: "Packets would be marked, paused and trimmed by the other switches and not by this one. A lossless \
            fabric would lose packets there, and one that trims would drop them silently.",
     example: "tiers: { t1: { os: frr } }",

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0711",
     title: "a pin needs static routes",
     what: "`ecmp.pin` and `ecmp.pins` are set only with `routing: ecmp-static`.",
-    why: "A pin is a static route over one cable. With BGP unnumbered, the address of the other end is \
-           unknown until it sends. With SRv6, the NIC selects every uplink.",
+    why: "A pin is a static route over one cable. With BGP unnumbered, the address of the other end is known \
+           only from its router advertisements. With SRv6, the NIC selects every uplink.",
     example: "routing: bgp-unnumbered\n\
            ecmp: { pin: downlink }",
     fix: "Use `routing: ecmp-static`, or remove `ecmp.pin` and `ecmp.pins`.",

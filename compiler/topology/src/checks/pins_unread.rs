@@ -8,11 +8,11 @@ use crate::draft::{Draft, Unusable};
 pub(crate) static RULE: Rule = Rule {
     code: "E0713",
     title: "the file of pins cannot be read",
-    what: "The file of `ecmp.pins` exists and is text. Its path is relative to the folder of the fabric \
-           file.",
-    why: "Switches would be configured without the pins, which would only show as an overloaded cable.",
+    what: "The file of `ecmp.pins` exists, is text, and is in the folder of the fabric file or below it. Its \
+           path is relative to that folder.",
+    why: "Switches would be configured without the pins. The only symptom would be an overloaded cable.",
     example: "{ routing: ecmp-static, ecmp: { pins: not-there.csv } }",
-    fix: "Name an existing file, or remove `ecmp.pins`.",
+    fix: "Name an existing file in that folder or below it, or remove `ecmp.pins`.",
 };
 
 /// Checks that the file was read.

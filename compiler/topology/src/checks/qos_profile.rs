@@ -11,7 +11,7 @@ use crate::field::{Field, FieldPath};
 pub(crate) static RULE: Rule = Rule {
     code: "E0701",
     title: "the QoS profile contradicts itself",
-    what: "Your own profile is complete and consistent: every class has a traffic class, queue and DSCP, and \
+    what: "Your own profile is complete and consistent. Every class has a traffic class, queue and DSCP. \
            PFC, ECN and trimming do not contradict each other.",
     why: "Switches and hosts are rendered from one profile. A contradiction drops or stalls traffic on both.",
     example: "qos: { base: lossless, classes: { data: { trim: true } } }",

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "A unit has a T0 group for each rail of the zone. The groups of an incomplete unit could not \
            be attached to any node.",
     example: "hosts: { groups: 255, rails: 2 }",
-    fix: "Change `groups` to a multiple of `rails`.",
+    fix: "Change `groups` to a multiple of the rails of a zone.",
 };
 
 /// Divides the groups by the rails.

@@ -15,8 +15,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0902",
     title: "a switch needs more routes than its tables have",
     what: "The IPv6 routes of every switch fit its table. `srv6-static` needs one per neighbour and one for \
-           the block. `ecmp-static` needs one per NIC or T0 group below and per zone, plus one per pinned \
-           NIC of the fabric. `bgp-unnumbered` needs one per T0 group and switch of the plane.",
+           the block. `ecmp-static` needs one per NIC (on T0s) or T0 group (on T1s) below, one per zone, and \
+           on T0s one per pinned NIC. `bgp-unnumbered` needs one per T0 group, one per switch of the plane, \
+           and on T0s one per NIC.",
     why: "Routes that do not fit are missing in hardware although the control plane lists them.",
     example: "# box-200-routes is a platform of a site's own with 200 routes\n\
            tiers: { t0: { platform: box-200-routes, os: frr } }",

@@ -16,8 +16,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the operating system does not support the routing",
     what: "Every operating system in use supports `routing`. `bgp-unnumbered` runs on `sonic`, `frr`, `nvue` \
            and `eos`. `srv6-static` runs on every system except `eos`.",
-    why: "A kernel or P4 target without a routing daemon cannot run BGP. Arista names SRv6 segments in release \
-           notes and publishes no syntax of them, so a switch might refuse the lines.",
+    why: "A kernel or P4 target without a routing daemon cannot run BGP. Arista names SRv6 segments in \
+           release notes and publishes no syntax of them, so a switch might refuse the lines.",
     example: "routing: bgp-unnumbered\n\
            hosts: { nic: { speed: 200G, lanes: 2 } }\n\
            tiers:\n\

@@ -12,7 +12,7 @@ use crate::naming::{Pattern, Placeholder};
 pub(crate) static RULE: Rule = Rule {
     code: "E0508",
     title: "two devices would have the same name",
-    what: "Patterns contain every coordinate, and no name matches two patterns.",
+    what: "Patterns contain every coordinate that has more than one value, and no name matches two patterns.",
     why: "Two devices with one name are one device in every inventory, and one overwrites the configuration \
            of the other.",
     example: "naming: { t0: \"leaf-{index:03}\" }",

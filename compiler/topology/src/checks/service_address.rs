@@ -10,7 +10,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0512",
     title: "an invalid server address",
-    what: "Addresses in `services` are unicast addresses of a host, and none is listed twice.",
+    what: "Addresses in `services` are unicast addresses of other hosts, not loopback addresses. No list has \
+           an address twice.",
     why: "A switch with a multicast or unspecified address as server gets no time and sends no logs.",
     example: "services: { ntp: [0.0.0.0] }",
     fix: "Write the address of the server, once.",

@@ -10,8 +10,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0219",
     title: "the operating system cannot share a cage",
-    what: "A breakout that takes a share of its cages, as in `1x800G(4)`, is used only with operating \
-           systems that can split a cage into unequal ports.",
+    what: "A breakout that takes a share of its cages, as in `1x800G(4)`, needs an operating system that can \
+           split a cage into unequal ports.",
     why: "Other operating systems have no setting for it.",
     example: "tiers: { t0: { platform: spectrum4-sn5600, os: nvue, down: { breakout: 4x200G }, up: { count: 128, breakout: 1x400G(4) } } }",
     fix: "Split each cage into equal ports, and list the cages of both sides with `cages`.",

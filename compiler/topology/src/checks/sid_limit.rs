@@ -13,8 +13,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0903",
     title: "a switch needs more local SIDs than its table has",
-    what: "With `routing: srv6-static`, the local SIDs of every switch fit its table: one, or one per \
-           parallel link to it.",
+    what: "With `routing: srv6-static`, the local SIDs of every switch fit its table. A switch needs one. \
+           With parallel links, it needs one per link to the neighbour with most of them.",
     why: "If a SID is missing in hardware, every packet for it is dropped.",
     example: "# box-one-sid is a platform of a site's own with one local SID\n\
            hosts: { groups: 128 }\n\

@@ -22,8 +22,9 @@ pub(crate) static RULE: Rule = Rule {
            \x20 t0: { up: 128 }\n\
            \x20 t1: { up: 128 }\n\
            \x20 t2: { platform: th5-64x800g, down: { breakout: 4x200G } }",
-    fix: "Set `tiers.t2.ports_per_zone` and `srv6.widths.zone` to the largest size you plan to reach, use a \
-           larger platform, or use `wiring: rows`.",
+    fix: "Set `tiers.t2.ports_per_zone` for the largest zone that you plan, use a larger platform, or use \
+           `wiring: rows`. By default, the ports of the panel are divided by the zones that a uSID can name \
+           (`srv6.widths.zone`).",
 };
 
 /// Compares the ports that zones need with the reserved ports, and these with the panel.

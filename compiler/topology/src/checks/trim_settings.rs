@@ -13,15 +13,16 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0717",
     title: "the platform does not support the trimming settings",
     what: "Every platform in use supports the size in `trimming`, and that size includes the headers of a \
-           packet. Only the class of trimmed packets uses the queue that a platform reserves for them. In \
-           NVUE, a trimmed packet has 256 to 1024 bytes, a multiple of 4. One of the switch priorities 0 to \
-           7 must be unused. With SONiC, the queue of trimmed packets is 0 to 7.",
+           packet. Only the class of trimmed packets uses the queue that a platform reserves for them. NVUE \
+           trims to 256 to 1024 bytes, a multiple of 4, and needs an unused switch priority from 0 to 7. \
+           With SONiC, the queue of trimmed packets is 0 to 7.",
     why: "SONiC's orchagent stops at the first setting that the ASIC rejects, and packets would be dropped \
            instead of trimmed. A receiver requests the data that the transport header names. If that header \
            is cut off, the sender waits for a timeout. Headers in the queue of another class would wait \
            behind its packets.",
     example: "qos: { base: lossy-trim, trimming: { class: trimmed, size: 128, fabric_dscp: 12, last_hop_dscp: 16 } }",
-    fix: "Omit `size`, so that each platform gets one that it supports. Give the class another queue.",
+    fix: "Omit `size`, so that each platform gets one that it supports. Give the class that the message \
+           names another queue.",
 };
 
 /// Headers up to the last one that a receiver needs: Ethernet, IPv6, an inner IPv6 header if hosts choose the

@@ -11,7 +11,8 @@ use crate::suggest::{listed, nearest, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0201",
     title: "an unknown platform",
-    what: "Every platform named in `tiers`, `by_plane`, `by_zone` and `exceptions.devices` is in the catalogue.",
+    what: "Every platform named in `tiers`, `by_plane`, `by_zone` and `exceptions.devices` is in the \
+           catalogue.",
     why: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
     example: "tiers: { t1: { platform: th5-256x200 } }",
     fix: "Correct the name; the message proposes the nearest. For your own hardware, add a platform file.",

@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0511",
     title: "an address pool cannot be used for hosts",
     what: "Pools, and the SRv6 blocks reserved for 16 planes, are unicast. They are not multicast (ff00::/8, \
-           224.0.0.0/4), link-local (fe80::/10, 169.254.0.0/16), loopback, unspecified, mapped or reserved \
-           (240.0.0.0/4) addresses.",
+           224.0.0.0/4), link-local (fe80::/10, 169.254.0.0/16), loopback, unspecified, IPv4-mapped or \
+           reserved (240.0.0.0/4) addresses.",
     why: "Packets from or to such addresses are dropped or never leave a link.",
     example: "addresses: { hosts: \"ff02::/48\" }",
     fix: "Use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 addresses (RFC 1918).",

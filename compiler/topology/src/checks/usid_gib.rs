@@ -17,8 +17,8 @@ pub(crate) static RULE: Rule = Rule {
     example: "planes: 8\n\
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
            srv6: { roles: { nic: 3 } }",
-    fix: "Set `srv6.widths` or `srv6.roles` as the message proposes, or `srv6.plan: plane-in-block`, which needs no bits \
-          for planes. This renames segments.",
+    fix: "Set `srv6.widths` or `srv6.roles` as the message proposes, or `srv6.plan: plane-in-block`, which \
+           needs no bits for planes. This renames segments.",
 };
 
 /// Computes the largest uSID of each role.

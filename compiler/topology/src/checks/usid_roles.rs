@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0404",
     title: "role codes collide or do not fit",
     what: "Every role has its own code, and every code fits the role bits.",
-    why: "Two roles with one code share their uSIDs: a packet for a T1 could be taken by a T0.",
+    why: "Two roles with one code share their uSIDs: a T0 could accept a packet for a T1.",
     example: "srv6: { roles: { nic: 1 } }",
     fix: "Give each role its own code, below 2 to the power of `srv6.widths.role`.",
 };

@@ -9,8 +9,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "W0908",
     title: "the balance is not published for this platform",
-    what: "If `ecmp.balance` is not `hash`, a source names the platform of every switch that has to balance. \
-           `closc platforms NAME` prints the known facts with their sources.",
+    what: "If `ecmp.balance` is not `hash`, a published source or a measurement confirms it for the platform \
+           of every switch that balances. `closc platforms NAME` prints the known facts with their sources.",
     why: "The operating system has the command, but may reject it on this hardware.",
     example: "routing: ecmp-static\n\
               hosts: { groups: 64, per_group: 64, nic: { speed: 800G, lanes: 8 } }\n\

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "switches reorder packets and NICs need them in order",
     what: "If `ecmp.balance` is `adaptive` or `spray` in a tier, `hosts.packet_order` is `any`.",
     why: "Both send the packets of one flow over several paths, so they arrive out of order. A RoCE NIC with \
-          go-back-N then takes an overtaken packet for a lost one and sends everything after it again.",
+           go-back-N mistakes an overtaken packet for a lost one, and retransmits everything after it.",
     example: "routing: ecmp-static\n\
               hosts: { groups: 64, per_group: 64, nic: { speed: 800G, lanes: 8 } }\n\
               ecmp: { balance: adaptive }\n\
@@ -21,9 +21,9 @@ pub(crate) static RULE: Rule = Rule {
               tiers:\n\
               \x20 t0: { platform: spectrum4-sn5600, os: nvue, up: { count: 64, breakout: 2x400G }, down: { breakout: 2x400G } }\n\
               \x20 t1: { platform: spectrum4-sn5600, os: nvue, down: { breakout: 2x400G } }",
-    fix: "If NICs accept packets out of order, set `hosts.packet_order: any`. ConnectX-6 and later and BlueField-3 \
-          do after `adaptive_routing_forced_en` is set in their register `ROCE_ACCL`. Otherwise use `balance: \
-          flowlet` or `hash`.",
+    fix: "If NICs accept packets out of order, set `hosts.packet_order: any`. ConnectX-6 and later and \
+           BlueField-3 do after `adaptive_routing_forced_en` is set in their register `ROCE_ACCL`. Otherwise \
+           use `balance: flowlet` or `hash`.",
 };
 
 /// Compares the packet order of switches with the one that hosts need.

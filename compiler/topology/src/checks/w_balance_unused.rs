@@ -12,11 +12,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0909",
     title: "a balance or packet order has no effect",
-    what: "`ecmp.balance_by_tier` names tiers whose switches have several next hops to a destination. Pins are \
-           not combined with a balance of T0s other than `hash`. `hosts.packet_order: any` is set only if \
-           switches reorder packets.",
-    why: "A switch with one next hop has nothing to balance. A pin is a route over one uplink, so the switch does \
-          not balance packets to pinned NICs.",
+    what: "`ecmp.balance_by_tier` names tiers whose switches have several next hops to a destination. Pins \
+           are not combined with a balance of T0s other than `hash`. `hosts.packet_order: any` is set only \
+           if switches reorder packets.",
+    why: "A switch with one next hop has nothing to balance. A pin is a route over one uplink, so the switch \
+           does not balance packets to pinned NICs.",
     example: "routing: ecmp-static\n\
               ecmp: { balance_by_tier: { t1: adaptive } }",
     fix: "Remove the setting that has no effect.",

@@ -16,11 +16,13 @@ pub(crate) static RULE: Rule = Rule {
     what: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
            bandwidths and weighs paths by them. `eos` does not: Arista has published no syntax for adding \
            bandwidths up from tier to tier.",
-    why: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some of its cables keeps \
-          its full share of the traffic, so its other cables carry more than those of its peers until the repair.",
+    why: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some \
+           of its cables keeps its full share of the traffic. Until the repair, its other cables carry more \
+           than those of its peers.",
     example: "routing: bgp-unnumbered\nqos: none\nhosts: { groups: 64 }\n\
               tiers: { t0: { parallel: 2 }, t1: { os: eos } }",
-    fix: "Accept it with `warnings: { W0906: allow }`; or use an operating system that the message names, or another routing.",
+    fix: "Accept it with `warnings: { W0906: allow }`, or use an operating system that the message names, or \
+           another routing mode.",
 };
 
 /// Reports the first kind of switch that cannot weigh paths, where paths can become unequal.

@@ -19,8 +19,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
            production.",
     example: "releases: { sonic: 202505 }",
-    fix: "Follow the workaround in the message, state the release that the switches run, or accept the warning with \
-          `warnings: { W0203: allow }`.",
+    fix: "Follow the workaround in the message, state the release that the switches run, or accept the \
+           warning with `warnings: { W0203: allow }`.",
 };
 
 /// Reports each fault once, at the first kind of switch with it.

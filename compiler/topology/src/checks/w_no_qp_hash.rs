@@ -13,13 +13,14 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0901",
     title: "the target cannot hash the RoCE queue pair",
-    what: "With `ecmp-static` and `bgp-unnumbered`, the switches that spread traffic can hash the \
-           destination queue pair of RoCE.",
+    what: "With `ecmp-static` and `bgp-unnumbered`, switches with several uplinks can hash the destination \
+           queue pair of RoCE, or balance without a hash (`ecmp.balance`).",
     why: "A training job has few flows between two NICs. Hashed by addresses and ports only, they collide on \
            uplinks, and up to a third of the bandwidth is lost. P4 targets hash the queue pair.",
     example: "routing: ecmp-static",
-    fix: "Set `ecmp.balance` where the switch supports `flowlet` or `adaptive`. Otherwise use more queue pairs with different UDP source ports at the hosts, a P4 target, or `routing: \
-           srv6-static`, where the NIC chooses the path.",
+    fix: "Set `ecmp.balance` where the switch supports `flowlet` or `adaptive`. Otherwise use more queue \
+           pairs with different UDP source ports at the hosts, or a P4 target. With `routing: srv6-static`, \
+           the NIC chooses the path.",
 };
 
 /// Reports the first kind of switch that spreads traffic upwards without hashing the queue pair.

@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0301",
     title: "an oversubscription is not stated",
     what: "A tier with more bandwidth towards the NICs than away from them has `oversubscription`.",
-    why: "All-to-all traffic gets only that share. A stated ratio is checked, and an unstated one may be a \
-           mistake.",
+    why: "The uplinks limit all-to-all traffic to a part of the NIC bandwidth. A stated ratio is checked, \
+           and an unstated one may be a mistake.",
     example: "tiers: { t0: { up: 120 } }",
     fix: "Add `oversubscription` with the ratio that the message shows, or change the counts.",
 };

@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
     what: "These settings, if set, are supported by every operating system in use: `services`, the \
-           management settings of `addresses`, `addresses.loopbacks`, and ports without a cable (`spare`, \
-           and T0 downlinks without a NIC).",
+           management settings of `addresses`, and `addresses.loopbacks`. So are ports without a cable \
+           (`spare`, and T0 downlinks without a NIC).",
     why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, or does \
            not shut a port.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\

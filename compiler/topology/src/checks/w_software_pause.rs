@@ -10,7 +10,7 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0701",
     title: "software switches do not pause",
-    what: "A lossless profile is used on hardware.",
+    what: "With a lossless profile, no switch is a software switch without priority flow control.",
     why: "Software targets have the classes and marks of a lossless profile but no flow control. A lab shows \
            paths and counters, but not losslessness.",
     example: "qos: lossless\n\

@@ -12,8 +12,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0703",
     title: "a software switch supports only part of the QoS profile",
-    what: "Software switches support every setting of the QoS profile except pauses (see W0701), or `qos: \
-           none` is set.",
+    what: "Software switches support every setting of the QoS profile except pauses and their watchdog (see \
+           W0701), or `qos: none` is set.",
     why: "The features in the message are missing. A kernel has classes, weights and marks, but drops \
            packets where the fabric trims or pauses. A lab shows paths, but not how full queues behave.",
     example: "hosts: { nic: { speed: 400G, lanes: 2 } }\n\

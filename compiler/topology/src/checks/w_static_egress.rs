@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the egress threshold of a lossless class has no effect",
     what: "If a lossless class has `egress_threshold`, its queue uses a dynamic pool on every platform in \
            use.",
-    why: "Some platforms have one static egress pool. A lossless queue then has a limit in bytes that is \
-           large enough for every accepted packet, and a share of the pool has no effect.",
+    why: "Some platforms have one static egress pool. A lossless queue there has a limit in bytes that is \
+           large enough for every accepted packet. A share of the pool has no effect.",
     example: "qos: { base: lossless, classes: { data: { egress_threshold: 1 } } }\n\
               cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } }",
     fix: "Remove `egress_threshold` from lossless classes. `ingress_threshold` sets when they pause.",

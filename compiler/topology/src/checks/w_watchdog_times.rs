@@ -10,10 +10,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
     title: "the watchdog uses other times than stated",
-    what: "NVUE's watchdog counts polls. Its restoration time is a supported poll interval, 100 ms to 5 s. \
-           Its detection time is a multiple of the restoration time.",
-    why: "The watchdog polls once per restoration time. Another detection time is rounded up to a multiple, \
-           and another restoration time to the nearest supported value.",
+    what: "The PFC watchdog of NVUE measures time in polls. Its restoration time is a supported poll \
+           interval, 100 ms to 5 s. Its detection time is a multiple of the restoration time.",
+    why: "The watchdog polls once per restoration time. Any other detection time is rounded up to a multiple \
+           of it. Any other restoration time becomes the nearest supported value.",
     example: "routing: ecmp-static\n\
               qos: { base: lossless, watchdog: { detection: 500ms, restoration: 400ms } }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\

@@ -11,13 +11,15 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0311",
     title: "several zones without a T2 tier",
-    what: "A fabric with more than one zone has a T2 tier that connects them. Without one, every node has NICs in all \
-           zones (`hosts.zones_per_node`), there is a T1 tier, and the routing is `ecmp-static` or `bgp-unnumbered`.",
-    why: "Zones that neither a T2 tier nor nodes connect are separate fabrics. With `srv6-static`, path tables list paths \
-          to every zone. With one tier, T0 groups are separate in any case.",
+    what: "A fabric with more than one zone has a T2 tier that connects them. Without one, every node has \
+           NICs in all zones (`hosts.zones_per_node`), there is a T1 tier, and the routing is `ecmp-static` \
+           or `bgp-unnumbered`.",
+    why: "Zones that neither a T2 tier nor nodes connect are separate fabrics. With `srv6-static`, path \
+           tables list paths to every zone. A fabric of one tier needs no zones, because its T0 groups are \
+           separate in any case.",
     example: "zones: 2",
-    fix: "Add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1. For planes by NIC, set `hosts.zones_per_node` to the \
-          number of zones.",
+    fix: "Add `tiers.t2` and `tiers.t1.up`, or set `zones` to 1. For planes by NIC, set \
+           `hosts.zones_per_node` to the number of zones.",
 };
 
 /// Checks that zones are joined.

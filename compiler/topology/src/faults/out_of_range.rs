@@ -7,7 +7,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0110",
     title: "a number is out of range",
     what: "Numbers are whole and inside the range of their key.",
-    why: "Counts below zero or beyond 65,535 have no meaning in 16-bit segments and port numbers.",
+    why: "A count below zero has no meaning. A number beyond the range does not fit its field in names, \
+           addresses or segments.",
     example: "hosts: { groups: -3 }",
     fix: "Write a whole number inside the range that the message names.",
 };

@@ -7,8 +7,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0102",
     title: "the file is too large",
     what: "The file has at most 16 MiB.",
-    why: "A fabric file contains counts and exceptions, and has kilobytes at any size. A file of many \
-           megabytes is something else, and reading it would fill the memory of the machine.",
+    why: "A fabric file contains counts and exceptions. It has some kilobytes, whatever the size of the \
+           fabric. A file of many megabytes is something else, and reading it would fill the memory of the \
+           machine.",
     example: "# any file of more than 16 MiB",
     fix: "Describe the fabric by counts (`hosts.groups`, `tiers.t0.up`) instead of listing devices. Use \
            ranges in exceptions, as in `p3-t0-[017-024]`.",
