@@ -32,8 +32,8 @@ pub(crate) static BLOCK: Rule = Rule {
     code: "V0403",
     title: "an address inside the block of segments",
     what: "No port, loopback or NIC has an address inside the block of segments.",
-    why: "A connected route inside the block is longer than the blackhole. It captures packets that must be \
-           dropped.",
+    why: "A connected route inside the block is more specific than the blackhole. It captures packets that \
+           must be dropped.",
     example: "2001:db8:2000:: as block and as pool of link addresses",
     fix: "Remove the address from the edited file, path table or template. If the range is needed, move \
            `srv6.block` or the pool in the fabric file. `closc check` reports overlaps (E0503).",
@@ -43,10 +43,10 @@ pub(crate) static BLOCK: Rule = Rule {
 pub(crate) static PLACE: Rule = Rule {
     code: "V0404",
     title: "an address belongs to another device",
-    what: "The loopback, management address, MAC address, router id and cable addresses of a switch are in \
-           the pools of the manifest, at its tier and in its plane. All of them have the same number, in one \
-           existing zone. A T0 and a T1 that share a cable are in one zone. A listed management address is \
-           the one in the manifest.",
+    what: "The addresses of a switch are in the pools of the manifest, at its tier and in its plane. These \
+           are its loopback, management address, MAC address, router id and cable addresses. All of them \
+           encode the same index, in one existing zone. A T0 and a T1 that share a cable are in one zone. A \
+           listed management address is the one in the manifest.",
     why: "Addresses are functions of position. With the address of another device, a NIC or no device, \
            telemetry, pings and management reach the wrong place.",
     example: "\"Loopback0|2001:db8:1000:1::1/128\" on a T1, which is the address of a NIC",

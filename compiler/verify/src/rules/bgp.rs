@@ -7,7 +7,7 @@ pub(crate) static SESSION: Rule = Rule {
     code: "V1801",
     title: "a cable between switches without a session",
     what: "Both ends of every cable between two switches have a BGP neighbour that is identified by the name \
-           of the port, with the address family of the fabric activated. The port has a link-local \
+           of the port. The address family of the fabric is activated for it. The port has a link-local \
            address and sends router advertisements. IPv4 is not activated by default on any session.",
     why: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
@@ -20,8 +20,8 @@ pub(crate) static SESSION: Rule = Rule {
 pub(crate) static REMOTE: Rule = Rule {
     code: "V1802",
     title: "a session expects another AS number",
-    what: "The AS number that a switch expects of a neighbour is written out, and is that of the switch at \
-           the other end of the cable.",
+    what: "A switch states the AS number of each neighbour. It is that of the switch at the other end of the \
+           cable.",
     why: "With another number the session stays down. If any number is accepted, a cable in the wrong plane \
            comes up and connects two planes.",
     example: "`neighbor eth501 interface v6only remote-as external`",

@@ -19,7 +19,7 @@ pub(crate) static HEADROOM: Rule = Rule {
     code: "V1502",
     title: "headroom is less than what arrives after a pause",
     what: "The `xoff` of a paused group covers both directions of the cable and one largest packet at each \
-           end: 2 x length x 5 ns/m x speed + 2 x MTU. This is the physical minimum. The compiler's formula \
+           end. This is the physical minimum: 2 x length x 5 ns/m x speed + 2 x MTU. The compiler's formula \
            adds what the chip needs.",
     why: "Packets that arrive after the pause find no buffer, and a lossless class loses them.",
     example: "\"xoff\": \"9000\" for 300 m at 100G",

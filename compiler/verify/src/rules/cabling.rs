@@ -73,7 +73,8 @@ pub(crate) static LANES: Rule = Rule {
     code: "V0206",
     title: "a port has other lanes than on other switches",
     what: "No two ports of a switch share a serial lane. Ports with the same name and number of lanes have \
-           the same lanes, alias and cage on all switches of the same hardware.",
+           the same lanes, alias and cage on all switches of the same hardware. If the catalogue has the \
+           hardware, it has these ports and lanes.",
     why: "Names are on cable labels, and lanes lead to cages. If lanes are exchanged, the tables are correct \
            and packets leave by another cage.",
     example: "\"Ethernet0\": { \"lanes\": \"18\" } and \"Ethernet1\": { \"lanes\": \"17\" }, exchanged",
@@ -96,7 +97,7 @@ pub(crate) static REACH: Rule = Rule {
 /// Cables are those of the fabric file.
 pub(crate) static STATED: Rule = Rule {
     code: "V0208",
-    title: "length or medium of a cable differ from the fabric file",
+    title: "length or medium of a cable differs from the fabric file",
     what: "Every cable has a length and a medium that the manifest states for its kind.",
     why: "Cables are ordered and laid by this list. Copper instead of fibre fits no transceiver. Headroom \
            and delays are computed for the lengths in the fabric file.",

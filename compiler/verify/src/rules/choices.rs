@@ -20,8 +20,8 @@ pub(crate) static ADDRESS: Rule = Rule {
 pub(crate) static DROPPED: Rule = Rule {
     code: "V1702",
     title: "a switch drops packets that it could deliver",
-    what: "A switch that receives packets for a NIC forwards them if cables lead from there to the NIC: up, \
-           then down, and inside a zone over T1s only.",
+    what: "A switch that receives packets for a NIC forwards them if cables lead from there to the NIC. A \
+           packet goes up, then down, and inside a zone over T1s only.",
     why: "Traffic that other switches send to this switch is lost, and hosts report timeouts between some \
            pairs of NICs only.",
     example: "no route for a T0 group on one of the T1s above it",
@@ -108,10 +108,10 @@ pub(crate) static SHARE: Rule = Rule {
     what: "The weights of next hops are proportional to the remaining capacity behind them, counted from the \
            cable lists. They are exact, or as near as the width of a group permits. In a language without \
            weights, the next hops are those that carry most with equal shares. With BGP, the weights are the \
-           sum of the cables of the T0 behind each next hop, to within 1/255; they are equal where a switch \
-           announces no bandwidths (W0906). A node has no data about the \
-           capacity behind its T0s, and gives its planes equal weights. A /128 of a T0 over one uplink is a \
-           pin and may use any uplink.",
+           sum of the cables of the T0 behind each next hop, to within 1/255. They are equal where a switch \
+           announces no bandwidths (W0906). A node has no data about the capacity behind its T0s, and gives \
+           its planes equal weights. A route of a T0 to one NIC over one uplink is a pin, and may use any \
+           uplink with capacity.",
     why: "The narrowest path is full first. Its flows are late while other paths have capacity.",
     example: "weight 1 for each of two T1s, of which one has lost one of its two cables to the T0",
     fix: "Declare changed cables in `exceptions` and compile the complete fabric, so that weights follow. \
@@ -149,8 +149,8 @@ pub(crate) static NODE_ROUTES: Rule = Rule {
     title: "a node uses the wrong planes for a destination",
     what: "This applies to described nodes. Packets from the address of a NIC leave by ports of this NIC, \
            with the other ends of their cables as next hops. They use every plane in which cables in use \
-           lead to the destination, and no plane without such cables. Packets without a source address have \
-           such routes too.",
+           lead to the destination, and no plane in which no cable leads there. Planes in which only drained \
+           cables lead there are optional. Packets without a source address have such routes too.",
     why: "In a plane without a path, the share of the flows is dropped at the first switch. An omitted plane \
            carries nothing. A program that sends without a source address gets the one of its route, and \
            without that its packets are dropped.",

@@ -59,9 +59,10 @@ pub(crate) static SETTINGS: Rule = Rule {
     what: "Switches forward, and nodes do not. On Linux, the network interface that segments are bound to is \
            a bridge or a dummy, and the files create no other. Only the routing protocol of the fabric runs, \
            in a version that installs static segments. The `frr.conf` of SONiC passes routes to the chip \
-           (`fpm`). SONiC's device metadata leaves announcements, next hops and buffers at their defaults. \
-           Services that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the \
-           control plane permit neighbour discovery, BGP and BFD.",
+           (`fpm`). SONiC's device metadata states hwsku, platform, MAC address and type. It leaves \
+           announcements, next hops and buffers at their defaults. If switches choose the path, SONiC hashes \
+           both IP addresses and the UDP source port. Services that routes pass through (`FEATURE`: `bgp`, \
+           `swss`, `syncd`) run. Access lists of the control plane permit neighbour discovery, BGP and BFD.",
     why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Remove the setting from the edited file, or from the template (`--templates`) that writes it, and \

@@ -6,11 +6,11 @@ use closc_diagnostics::Rule;
 pub(crate) static SEED: Rule = Rule {
     code: "V1201",
     title: "two tiers of switches use the same hash seed",
-    what: "The `type` of a SONiC switch determines the seed of its ECMP and LAG hashes: 0 for `ToRRouter`, \
-           10 for `LeafRouter`, 25 for any type that contains `SpineRouter`. Switches of a tier have the \
-           same type, and each tier has another seed.",
+    what: "The `type` of a SONiC switch determines the seed of its ECMP and LAG hashes. It is 0 for \
+           `ToRRouter`, 10 for `LeafRouter`, and 25 for any type that contains `SpineRouter`. All switches \
+           of a tier have the same seed, and no two tiers have the same.",
     why: "Two tiers with one seed choose equally. All flows that the first tier sends to a switch of the \
-           second leave it over the same links, and half of the links stay empty.",
+           second leave it over the same links. Half of the links stay empty.",
     example: "\"type\": \"LeafRouter\" on T0s and T1s",
     fix: "Restore `type` in `DEVICE_METADATA` of the edited switch, or compile again if its file was copied \
            from another tier. The type follows from the tier and cannot be set.",
@@ -20,14 +20,15 @@ pub(crate) static SEED: Rule = Rule {
 pub(crate) static BALANCE: Rule = Rule {
     code: "V1202",
     title: "a switch does not balance load as stated",
-    what: "A switch balances load by the `ecmp.balance` of its tier, with room for the next-hop groups that it \
-           can need. On Cumulus Linux, adaptive routing is enabled on the switch and on every port to another \
-           switch, and on no other port. A switch without a stated balance hashes.",
+    what: "A switch balances load by the `ecmp.balance` of its tier, with room for the next-hop groups that \
+           it can need. On Cumulus Linux, adaptive routing is enabled on the switch and on every port to \
+           another switch, and on no other port. A switch without a stated balance hashes.",
     why: "A switch that hashes instead lets flows collide. One that balances without being asked to reorders \
           packets that NICs need in order. A next-hop group with ports of both kinds distributes packets \
           unpredictably.",
     example: "router:\n  adaptive-routing:\n    state: disabled",
-    fix: "Restore the setting in the edited file, or change `ecmp.balance` in the fabric file and compile again.",
+    fix: "Restore the setting in the edited file, or change `ecmp.balance` in the fabric file and compile \
+           again.",
 };
 
 /// The family, in the order of codes.

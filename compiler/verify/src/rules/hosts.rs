@@ -34,8 +34,8 @@ pub(crate) static SPRAY: Rule = Rule {
     title: "a node sends over a path that its table does not have",
     what: "Every path in `routes.batch` is a path of the table of the sending NIC's group, for that \
            destination, and not denied. It occurs once, with the weight of its active entropy values, and \
-           uses the port of its plane. All planes that have a path have the same total weight. Either all \
-           nodes have routes to every NIC elsewhere, or none has.",
+           uses the port of its plane. Routes have the MTU of the table. All planes that have a path have \
+           the same total weight. Either all nodes have routes to every NIC elsewhere, or none has.",
     why: "Hosts that spray differently from their tables load planes unequally or lose packets.",
     example: "nexthop replace id 7 encap seg6 ... segs fcbb:bbbb:1:4009:2:8001:: ... with four uplinks",
     fix: "After a drain or a change of `exceptions`, compile the complete fabric, because older routes use \
@@ -46,9 +46,9 @@ pub(crate) static SPRAY: Rule = Rule {
 pub(crate) static NETWORK: Rule = Rule {
     code: "V1304",
     title: "netplan or systemd-networkd files do not match the cables",
-    what: "Exactly the ports with a cable are described. Each has the MTU of the T0's port, the MAC address \
-           that the T0 expects (if any), the other address of the T0's /127, the address of its NIC, and no \
-           other address. DHCP and router advertisements are off. Names are assigned by PCI address, and \
+    what: "Exactly the ports with a cable are described. Each has the MTU of the T0's port, and the MAC \
+           address that the T0 expects (if any). Its only addresses are the other one of the T0's /127 and \
+           that of its NIC. DHCP and router advertisements are off. Names are assigned by PCI address, and \
            only to ports with a cable.",
     why: "These files configure the node. A wrong one disconnects a NIC from one plane or all of them.",
     example: "mtu: 1500",
@@ -77,9 +77,9 @@ pub(crate) static NIC_QOS: Rule = Rule {
     code: "V1306",
     title: "NIC classes differ from those of the switches",
     what: "`nic-qos.sh` configures exactly the ports with a cable. Each gets the length of its cable, the \
-           priority of every code point, pauses and receive buffers if switches pause, and shares in the \
-           ratio of the switches' weights. Data and congestion notifications have the marks of the fabric \
-           file.",
+           priority of every code point, and shares in the ratio of the switches' weights. If switches \
+           pause, it gets pauses and receive buffers. Data and congestion notifications have the marks of \
+           the fabric file.",
     why: "A NIC that pauses another priority than its switch, or marks data as another class, loses packets \
            that must not be lost.",
     example: "mlnx_qos -i \"$1\" --pfc 0,0,0,0,0,0,0,0 with a lossless class",
@@ -92,10 +92,11 @@ pub(crate) static LIBRARY: Rule = Rule {
     code: "V1307",
     title: "NCCL settings of a node differ from the fabric file",
     what: "`nccl.conf` and `vccl.conf` list exactly the ports with a cable, in the order of NICs and planes. \
-           They set the pool of NIC addresses, the marks of data and clear-to-send messages, the queue pairs \
-           of a connection, the use of rails, and nothing else. `backup-ports.json` gives every port a backup, of \
-           another NIC and plane where there is one. `nccl-topology.xml` has the NICs of the slots, each below \
-           a PCI switch with its GPU and links of their speed.",
+           They have exactly the variables that closc writes. These include the pool of NIC addresses, the \
+           marks of data and clear-to-send messages, queue pairs of a connection, and use of rails. \
+           `backup-ports.json` gives every port a backup, of another NIC and plane where there is one. \
+           `nccl-topology.xml` has the NICs of the slots, each below a PCI switch with its GPU and links of \
+           their speed.",
     why: "A missing device leaves a plane empty. An unknown mark puts data into another class.",
     example: "NCCL_IB_TC=0",
     fix: "Set variables of a job in its environment instead of `nccl.conf` or `vccl.conf`. Marks follow from \

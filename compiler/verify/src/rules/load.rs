@@ -44,8 +44,8 @@ pub(crate) static T1_UPLINKS: Rule = Rule {
     title: "T1 uplinks are not used equally often",
     what: "This applies to three tiers. Over each T0 uplink, the usage counts of any two T1 uplinks in the \
            active sets of a group differ by at most one. Over all groups of a zone, the busiest uplink of a \
-           T1 is used at most 1.05 times as often as the mean. If entropy values cannot be divided that \
-           evenly, the smallest possible excess is permitted.",
+           T1 is used at most 1.05 times as often as the mean. An excess of 2 per parallel link is \
+           permitted, and more if entropy values cannot be divided evenly.",
     why: "The busiest cable between T1 and T2 limits traffic between zones, even if other cables are idle.",
     example: "\"t1_start\": 0 in every group of a zone",
     fix: "Compile the path tables of the complete fabric again: `t1_start` or an order was edited, or tables \

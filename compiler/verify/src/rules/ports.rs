@@ -6,8 +6,9 @@ use closc_diagnostics::Rule;
 pub(crate) static HALVES: Rule = Rule {
     code: "V0301",
     title: "the addresses of a cable do not match",
-    what: "Each end of a cable has exactly one address, a /127. The two addresses are the two halves of one \
-           prefix.",
+    what: "Each end of a cable has exactly one address, a /127 (IPv4: /31). The two addresses are the two \
+           halves of one prefix. P4 targets have no addresses. With `bgp-unnumbered`, cables between \
+           switches have none.",
     why: "The next hop of a route is the other half. Without it the next hop is never resolved.",
     example: "\"INTERFACE\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:a/126\": {} }",
     fix: "Restore the addresses in the edited file, or in the template that writes interfaces. If the two \
@@ -44,8 +45,9 @@ pub(crate) static LENGTH: Rule = Rule {
 pub(crate) static NEIGHBOUR: Rule = Rule {
     code: "V0304",
     title: "a static neighbour is missing or wrong",
-    what: "There is exactly one static neighbour for every cable to another switch. It has the IP and MAC \
-           address of the other end.",
+    what: "For each cable whose neighbour a device does not resolve, it has exactly one static neighbour. \
+           This has the IP and MAC address of the other end. There is none where BGP finds the neighbour, or \
+           where the other switch uses its manufacturer's MAC address.",
     why: "After a restart no switch sends first, so nothing else resolves the next hop. A static route with \
            an unresolved next hop drops every packet. With a wrong MAC address the other end discards them.",
     example: "\"NEIGH\": { \"Ethernet256|2001:db8:2000:1300:1:2:0:b\": { \"neigh\": \"02:c1:13:00:00:09\" } }",
@@ -58,9 +60,9 @@ pub(crate) static NEIGHBOUR: Rule = Rule {
 pub(crate) static PROFILE: Rule = Rule {
     code: "V0305",
     title: "a port differs from the fabric file",
-    what: "The hardware of every switch is the one that the manifest states for its tier. So are speed and \
-           MTU of every port with a cable, for its tier and side. Lanes of 25G and faster have Reed-Solomon \
-           error correction (IEEE 802.3 clauses 91 and 119).",
+    what: "The hardware of every switch is the one that the manifest states for its tier. So are speed, \
+           lanes and MTU of every port with a cable, for its tier and side. Lanes of 25G and faster have \
+           Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119).",
     why: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
            1,500.",
     example: "\"mtu\": \"1500\" on every port",

@@ -17,8 +17,9 @@ pub(crate) static FORMS: Rule = Rule {
 pub(crate) static HEADER: Rule = Rule {
     code: "V0702",
     title: "path tables disagree about the fabric",
-    what: "All path tables have the same block, widths, delays, and numbers of planes, groups, uplinks and \
-           parallel cables. Each group has exactly one table, with the number of the group in its name.",
+    what: "All path tables have the same block, widths, trimmed classes, and numbers of planes, groups, \
+           uplinks and parallel cables. Tables of a zone have the same delays. Each group has exactly one \
+           table, with the number of the group in its name.",
     why: "Hosts of two groups would compute different addresses for the same path.",
     example: "\"index_bits\": 10 in one of the tables",
     fix: "Compile the path tables of all groups again, from one fabric file. V0101 reports a table that was \

@@ -1,8 +1,8 @@
 //! V17: routes of nodes where switches choose the path, and the planes that they use.
 //!
 //! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants:
-//! a NIC sends by its own ports only. It uses every plane in which cables lead from its T0 to the destination, and no
-//! plane in which the destination has no cable. Planes in which only cables between switches are missing are optional.
+//! a NIC sends by its own ports only. It uses every plane in which cables in use lead from its T0 to the destination,
+//! and no plane in which no cable leads there. Planes in which only drained cables lead there are optional.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
