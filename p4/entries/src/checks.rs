@@ -20,8 +20,8 @@ static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline supports",
     what: "Ports, classes, marking thresholds, routes and groups of every P4 switch fit the tables of its \
-           pipeline. Their sizes are in `include/constants.p4` of `p4/pipelines/fabric`, or of \
-           `p4/pipelines/sai` for `pins`.",
+           pipeline. The sizes are in `p4/pipelines/NAME/include/constants.p4`. `pins` uses the pipeline \
+           `sai`.",
     why: "A target rejects the first entry that does not fit, and the switch is configured in part only.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
               tiers:\n  t0: { platform: bmv2, os: p4, up: 2 }\n  t1: { platform: bmv2, os: p4 }\n\
