@@ -28,7 +28,7 @@ pub struct Report {
 /// A cause of findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Cause {
-    /// Whether reports show it. A missing neighbour has several possible causes.
+    /// Whether a report shows the cause directly. A missing neighbour has several possible causes.
     pub certain: bool,
     /// The cause as a sentence, with ports, rack and unit.
     pub text: String,

@@ -45,7 +45,7 @@ impl Action {
 /// One cable of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
-    /// Action.
+    /// Work on the cable.
     pub action: Action,
     /// The plane.
     pub plane: u8,
@@ -66,7 +66,7 @@ pub struct Job {
     millimeters: u64,
 }
 
-/// Everything to be done.
+/// The work order: switches, NICs and cables to add, move or remove.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WorkOrder {
     /// New switches.

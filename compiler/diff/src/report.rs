@@ -69,7 +69,7 @@ pub struct Side {
 pub struct Rollout {
     /// Whether no packet is lost: no element in use changes, except for routes that gain working next hops.
     pub hitless: bool,
-    /// Action, with the reason.
+    /// Steps as sentences, each with its reason.
     pub steps: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ pub struct Wave {
     /// The plane that it changes; absent if it concerns all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// Effect, as a sentence.
+    /// Effect of the wave on traffic, as a sentence.
     pub text: String,
     /// Switches and cables that carry no traffic while it lasts.
     pub drained: Vec<String>,
@@ -147,7 +147,7 @@ pub struct Wave {
     pub seconds: u64,
 }
 
-/// Everything about a difference.
+/// A comparison of two fabrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Name and version of the format.

@@ -155,14 +155,14 @@ fn subject(thing: Thing) -> Subject {
 pub struct Artefacts {
     /// Their kind.
     pub kind: String,
-    /// Devices, nodes or groups that get them.
+    /// Number of devices, nodes or groups that get such artefacts.
     pub added: u64,
     /// Those whose artefacts change.
     pub changed: u64,
     /// Whether fewer artefacts may change: they were counted by rule, without comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// Those that lose them.
+    /// Number of those that lose them.
     pub removed: u64,
     /// Total of the new side.
     pub total: u64,

@@ -38,7 +38,8 @@ struct closc_engine_pick {
     uint8_t port; /* of the NIC; the same number as the plane */
 };
 
-/* The paths to deny. A negative field matches every value. */
+/* The paths to deny. A negative field matches every value, with two exceptions: a negative last uplink is equal to the
+ * first one, and a negative reason is the administrator. */
 struct closc_engine_denial {
     int32_t plane, source, uplink_first, uplink_last, t1_uplink_first, t1_uplink_last, zone, group, downlink;
     int32_t reason;

@@ -114,9 +114,9 @@ fn targets() -> Generated {
     let mut text = String::from(
         "# Support of each target\n\n\
          Find out which settings of a fabric file closc can render for an operating system. Chips have their own limits:\n\
-         `closc platforms NAME` lists them. On hardware, a setting without support is an error (E0213, E0716). Elsewhere it is a\n\
-         warning (W0402, W0701, W0703, W0803, W0901, W0906). `closc explain targets` prints the same table. It is generated from the\n\
-         `os.yaml` files of `templates/`.\n\n\
+         `closc platforms NAME` lists them. A setting that traffic depends on and that the system lacks is an error (E0213, E0716, E0910).\n\
+         Others are warnings (W0402, W0701, W0703, W0803, W0901, W0906). `closc explain targets` prints the same table. It is\n\
+         generated from the `os.yaml` files of `templates/`.\n\n\
          | feature | settings |",
     );
     for os in Os::ALL {

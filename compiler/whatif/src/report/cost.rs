@@ -32,7 +32,7 @@ pub struct Cost {
     pub loss_mean: f64,
     /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
-    /// Pairs without a path.
+    /// Pairs that lose their last path.
     pub pairs_cut_off: u64,
     /// NICs that reach no other NIC.
     pub nics_cut_off: usize,

@@ -26,7 +26,7 @@ pub struct Each {
     pub together: usize,
     /// Whether no kind was given.
     pub overview: bool,
-    /// Ordered pairs of NICs.
+    /// Unordered pairs of NICs.
     pub pairs: u64,
     /// Failures by impact, the greatest first.
     pub classes: Vec<Cost>,

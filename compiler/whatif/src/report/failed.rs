@@ -15,7 +15,7 @@ pub struct Failed {
     pub count: usize,
     /// Number of each kind.
     pub kinds: Vec<(Kind, usize)>,
-    /// Names; empty if there are too many to list.
+    /// The first 64 names.
     pub names: Vec<String>,
 }
 

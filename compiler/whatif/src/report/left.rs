@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, kind_word};
 pub struct Apart {
     /// Distance.
     pub kind: &'static str,
-    /// Ordered pairs of NICs.
+    /// Unordered pairs of NICs.
     pub pairs: u64,
     /// Remaining paths of a pair.
     pub paths: Spread,
@@ -38,14 +38,14 @@ pub struct Worst {
     /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load of cables is
     /// ignored.
     pub gbps: f64,
-    /// Number of pairs between the same groups with an equal loss.
+    /// Number of pairs between groups of the same two classes, with an equal loss.
     pub pairs: u64,
 }
 
 /// Remaining capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Left {
-    /// Ordered pairs of NICs.
+    /// Unordered pairs of NICs.
     pub pairs: u64,
     /// Pairs that lose a path.
     pub pairs_touched: u64,

@@ -31,7 +31,7 @@ pub struct Step {
     pub gbps_loaded_mean: f64,
     /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
-    /// Pairs without a path.
+    /// Pairs that lose their last path.
     pub pairs_cut_off: u64,
     /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
@@ -54,7 +54,7 @@ pub struct Trace {
     pub gbps_loaded_mean: f64,
     /// Smallest bandwidth at any moment.
     pub gbps_loaded_min: f64,
-    /// Seconds during which any pair had no path.
+    /// Seconds during which any pair had lost its last path.
     pub seconds_cut_off: f64,
     /// The moments.
     pub moments: Vec<Step>,

@@ -49,7 +49,7 @@ pub struct TierItems {
     pub tier: &'static str,
     /// Number of switches.
     pub switches: usize,
-    /// The worst state of each switch and the cables below it; at most the worst thousand.
+    /// The worst state of each switch and its cables; at most the worst thousand.
     pub items: Vec<Item>,
 }
 
