@@ -205,6 +205,9 @@ pub struct StatedSwitch {
     /// Load balancing over next hops; absent if the switch hashes flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<StatedBalance>,
+    /// Whether its release negotiates over copper where the configuration does not state it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negotiates: bool,
     /// Ports with a cable.
     pub ports: Vec<StatedPort>,
 }

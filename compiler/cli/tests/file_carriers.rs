@@ -31,7 +31,7 @@ fn fabric(os: Os, routing: Routing, (platform, nic, qos): (&str, &str, &str)) ->
     format!(
         "fabric: f\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 2, per_group: 2, nic: {{ {nic} }} }}\ntiers:\n  \
          t0: {{ platform: {platform}, os: {os}, up: 2 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
-         addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  nic-t0: {{ length: 3m, medium: {} }}\n  \
+         addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  nic-t0: {{ length: 2m, medium: {} }}\n  \
          t0-t1: {{ length: 30m, medium: {} }}\nqos: {qos}\n",
         medium[0], medium[1]
     )

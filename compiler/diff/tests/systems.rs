@@ -12,7 +12,7 @@ fn pod(groups: u16, hardware: &str, t0: &str, t1: &str, qos: &str) -> Plan {
     plan(&format!(
         "fabric: pod\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: {groups}, per_group: 32, nic: {{ speed: 400G, lanes: 4 }} }}\n\
          tiers:\n  t0: {{ {hardware}, down: {{ count: 32, breakout: 2x400G }}, {t0} }}\n  t1: {{ {hardware}, {t1} }}\n\
-         cables: {{ nic-t0: {{ length: 3m }}, t0-t1: {{ length: 30m }} }}\nqos: {qos}\n"
+         cables: {{ nic-t0: {{ length: 2m }}, t0-t1: {{ length: 30m }} }}\nqos: {qos}\n"
     ))
 }
 

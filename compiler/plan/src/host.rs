@@ -212,6 +212,8 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     let t0_port = PortRef { side: Side::Down, index: at.nic.downlink };
     let srv6 = topology.routing.is_source_routed();
     let slot = topology.hosts.slots.get(usize::from(number));
+    let cable = plan.fabric().cable(link).clone();
+    let os = plan.os(t0);
     NicPortIntent {
         plane: at.plane,
         interface: port_name::interface(number, at.plane),
@@ -229,7 +231,8 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         first_segment: srv6.then(|| segments.prefix(at.plane, segments.switch(t0, 0))),
         drained: plan.fabric().is_drained(link),
         domains: domains(topology, at),
-        cable: plan.fabric().cable(link).clone(),
+        negotiates: os.negotiates(topology.release(os)).filter(|_| cable.is_copper()),
+        cable,
     }
 }
 

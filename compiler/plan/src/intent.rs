@@ -380,4 +380,6 @@ pub struct NicPortIntent {
     pub domains: BTreeSet<SmolStr>,
     /// The cable.
     pub cable: Cable,
+    /// Whether the T0 negotiates speed and trains the link; absent if its driver decides, and over optical cables.
+    pub negotiates: Option<bool>,
 }

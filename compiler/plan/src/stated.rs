@@ -242,6 +242,11 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
         balance: intent
             .balance
             .map(|own| StatedBalance { kind: own.kind.word().to_owned(), groups: own.groups }),
+        negotiates: intent.os.negotiates(intent.release) == Some(true)
+            && intent
+                .ports
+                .iter()
+                .any(|port| port.connection.as_ref().is_some_and(|own| own.cable.is_copper())),
         ports,
     })
 }

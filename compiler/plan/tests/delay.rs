@@ -89,7 +89,7 @@ fn zones_that_are_alike_aim_at_one_delay_whatever_is_absent() {
     let text = "fabric: shape\nplanes: 2\nzones: 2\nhosts: { groups: 2, per_group: 3, nic: { speed: 1600G, lanes: 16 }, os: none }\n\
                 routing: srv6-static\ntiers:\n  t0: { platform: th5-64x800g, os: sonic, up: 2 }\n  t1: { platform: th5-64x800g, os: \
                 sonic, up: 2 }\n  t2: { platform: th5-64x800g, os: sonic }\ncables:\n  nic-t0: { length: 1m, medium: dac }\n  \
-                t0-t1: { length: 2m, medium: dac }\n  t1-t2: { length: 3m, medium: dac }\nqos: { base: lossless, classes: { \
+                t0-t1: { length: 2m, medium: dac }\n  t1-t2: { length: 2m, medium: dac }\nqos: { base: lossless, classes: { \
                 data: { ecn: { fill: { min: 20, max: 60, probability: 10 } } } } }\n";
     let targets = |text: &str| plan(text).zone_delays().iter().map(|delay| delay.target).collect::<Vec<_>>();
     let whole = targets(text);

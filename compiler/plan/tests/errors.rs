@@ -78,7 +78,7 @@ tiers:
   t0: {{ platform: q3d-7280r4-64x400g, up: 32 }}
   t1: {{ platform: q3d-7280r4-64x400g }}
 cables:
-  nic-t0: {{ length: 3m, medium: dac }}
+  nic-t0: {{ length: 2m, medium: dac }}
   t0-t1: {{ length: {length}, medium: zr }}
 qos: lossless
 "

@@ -38,7 +38,7 @@ tiers:
   t0: {{ platform: q3d-7280r4-64x400g, os: sonic, up: 2 }}
   t1: {{ platform: q3d-7280r4-64x400g, os: sonic }}
 cables:
-  nic-t0: {{ length: 3m, medium: dac }}
+  nic-t0: {{ length: 2m, medium: dac }}
   t0-t1: {{ length: 30m, medium: dr4 }}
 qos: {qos}
 "

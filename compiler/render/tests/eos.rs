@@ -28,7 +28,7 @@ fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> P
         "fabric: eos\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 3, per_group: 2, nic: {nic} }}\n\
          tiers:\n  t0: {{ platform: {platform}, os: eos, down: {{ count: 2, spare: 1 }}, up: 2 }}\n  \
          t1: {{ platform: {platform}, os: eos }}\naddresses: {{ {hosts}management: 10.64.0.0/14 }}\ncables:\n  \
-         nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\nservices:\n  \
+         nic-t0: {{ length: 2m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9 ]\n  snmp: {{ contact: noc, location: hall 3 }}\n\
          exceptions: {{ drained: [ p0-t0-002--p0-t1-001 ] }}\n{ecmp}"
     ))

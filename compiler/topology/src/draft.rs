@@ -138,7 +138,7 @@ impl<'a> Draft<'a> {
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
-            cables: DraftCables::new(doc.cables.as_ref(), has_t2),
+            cables: DraftCables::new(doc, has_t2, &t0),
             mtu: tuning::mtu(doc.mtu.as_ref(), hardware.iter().filter_map(|own| own.os.port_mtu_max()).min()),
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,

@@ -1,8 +1,9 @@
 //! Cable media and their reach.
 //!
-//! In: the keyword in a fabric file and the speed of a serial lane. Out: the medium and its reach. Invariants: each
-//! reach has its source.
+//! In: the keyword in a fabric file, the speed of a serial lane, and whether a cable splits a cage. Out: the medium and
+//! its reach. Invariants: each reach has its source.
 
+use closc_platform::Breakout;
 use closc_qos::units::{Length, Speed};
 
 /// A kind of cable or transceiver.
@@ -23,6 +24,8 @@ pub struct Medium {
 pub struct Reach {
     /// Lanes from this speed on.
     from: Speed,
+    /// Whether it applies only to cables that do not split a cage. Splitters with the same lanes are sold longer.
+    straight: bool,
     /// The longest cable.
     pub length: Length,
     /// Source.
@@ -45,16 +48,54 @@ impl Medium {
         self.reach
     }
 
-    /// Returns its reach at a speed of a lane; `None` if it is unlimited.
-    pub fn reach(&self, lane: Speed) -> Option<&'static Reach> {
-        self.reach.iter().rev().find(|reach| reach.from <= lane).or(self.reach.first())
+    /// Returns its reach over lanes; `None` if it is unlimited.
+    pub fn reach(&self, lanes: Lanes) -> Option<&'static Reach> {
+        let mut fitting = self.reach.iter().rev().filter(|reach| lanes.straight || !reach.straight);
+        fitting.find(|reach| reach.from <= lanes.speed).or(self.reach.first())
     }
+}
+
+/// Serial lanes of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lanes {
+    /// Speed of each.
+    pub speed: Speed,
+    /// Whether the cable connects one cage with one cage. A splitter connects one cage with several.
+    pub straight: bool,
+}
+
+impl Lanes {
+    /// Returns the lanes of a cable between switches, by the ports and lanes of a cage at its nearer end and the ports
+    /// of a cage at its far end. If both cages are split, one cable carries the ports of both.
+    pub fn between(near: Breakout, cage_lanes: u8, far: Option<Breakout>) -> Option<Self> {
+        let straight = far.is_none_or(|far| is_split(near) == is_split(far));
+        Some(Lanes { speed: lane(near, cage_lanes)?, straight })
+    }
+
+    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several planes may split its cage, and a T0 that
+    /// splits its cage may reach several NICs.
+    pub fn of_nic(down: Breakout, cage_lanes: u8, planes: u64) -> Option<Self> {
+        Some(Lanes { speed: lane(down, cage_lanes)?, straight: !is_split(down) && planes == 1 })
+    }
+}
+
+fn is_split(breakout: Breakout) -> bool {
+    breakout.ports > 1 || breakout.share.is_some()
+}
+
+/// Returns the speed of a lane of ports: 1x800G and 8x100G of one cage have lanes of 100G.
+fn lane(breakout: Breakout, cage_lanes: u8) -> Option<Speed> {
+    Speed::from_mbps(breakout.speed.mbps() / u32::from(breakout.width(cage_lanes)).max(1))
 }
 
 const ANY: Speed = Speed::gbps(1);
 
 const fn up_to(millimeters: u64, source: &'static str) -> Reach {
-    Reach { from: ANY, length: Length::from_millimeters(millimeters), source }
+    at(ANY, millimeters, source)
+}
+
+const fn at(from: Speed, millimeters: u64, source: &'static str) -> Reach {
+    Reach { from, straight: false, length: Length::from_millimeters(millimeters), source }
 }
 
 const fn optic(word: &'static str, title: &'static str, reach: &'static [Reach]) -> Medium {
@@ -81,19 +122,38 @@ static MEDIA: &[Medium] = &[
                 5 * M,
                 "5 m of 25G lanes: IEEE 802.3bj clause 92 (100GBASE-CR4), 802.3by clause 110 (25GBASE-CR)",
             ),
+            at(
+                Speed::gbps(50),
+                3 * M,
+                "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes behind a split cage: NVIDIA's splitters (LinkX \
+                 MCP7Y00)",
+            ),
             Reach {
-                from: Speed::gbps(50),
-                length: Length::from_meters(3),
-                source: "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes: NVIDIA's splitters (LinkX MCP7Y00), \
-                         although 802.3ck clause 162 has 2 m",
+                from: Speed::gbps(100),
+                straight: true,
+                length: Length::from_meters(2),
+                source: "2 m of 100G lanes from cage to cage: IEEE 802.3ck clause 162 (100GBASE-CR1 to 400GBASE-CR4), \
+                         802.3df (800GBASE-CR8), NVIDIA's LinkX MCP4Y10",
             },
+            at(
+                Speed::gbps(200),
+                M,
+                "1 m of 200G lanes: clause 179 (200GBASE-CR1 to 1.6TBASE-CR8) of IEEE P802.3dj, a draft, so assumed",
+            ),
         ],
     },
     Medium {
         word: "acc",
         title: "active copper with redrivers",
         copper: true,
-        reach: &[up_to(5 * M, "5 m: the longest of NVIDIA's and Amphenol's 400G and 800G ACC lists")],
+        reach: &[
+            up_to(5 * M, "5 m: the longest of NVIDIA's and Amphenol's 400G and 800G ACC lists"),
+            at(
+                Speed::gbps(200),
+                3 * M,
+                "3 m of 200G lanes: NVIDIA's LinkX MCA4K50 (1.6T), the longest of its list",
+            ),
+        ],
     },
     Medium {
         word: "aec",
@@ -134,13 +194,44 @@ static MEDIA: &[Medium] = &[
 mod tests {
     use super::*;
 
+    fn reach(word: &str, mbps: u32, straight: bool) -> Length {
+        let speed = Speed::from_mbps(mbps).unwrap();
+        Medium::find(word).unwrap().reach(Lanes { speed, straight }).unwrap().length
+    }
+
     #[test]
     fn copper_gets_shorter_with_speed() {
-        let dac = Medium::find("dac").unwrap();
-        assert_eq!(dac.reach(Speed::gbps(25)).unwrap().length, Length::from_meters(5));
-        assert_eq!(dac.reach(Speed::gbps(50)).unwrap().length, Length::from_meters(3));
-        assert_eq!(dac.reach(Speed::gbps(100)).unwrap().length, Length::from_meters(3));
-        assert_eq!(dac.reach(Speed::from_mbps(10).unwrap()).unwrap().length, Length::from_meters(5));
+        for straight in [false, true] {
+            for (mbps, meters) in [
+                (10, 5),
+                (25_000, 5),
+                (50_000, 3),
+                (53_125, 3),
+                (100_000, if straight { 2 } else { 3 }),
+                (200_000, 1),
+            ] {
+                assert_eq!(reach("dac", mbps, straight), Length::from_meters(meters), "{mbps} {straight}");
+            }
+        }
+        assert_eq!(reach("acc", 100_000, true), Length::from_meters(5));
+        assert_eq!(reach("acc", 200_000, true), Length::from_meters(3));
+    }
+
+    /// Ports of 400G over four lanes, eight lanes, and two of eight ports of a cage.
+    #[test]
+    fn lanes_follow_from_cages() {
+        let breakout = |ports, gbps| Breakout { ports, speed: Speed::gbps(gbps), share: None };
+        let between = |near, cage_lanes, far| {
+            let lanes = Lanes::between(near, cage_lanes, Some(far)).unwrap();
+            (lanes.speed, lanes.straight)
+        };
+        let (whole, halves) = (breakout(1, 800), breakout(2, 400));
+        assert_eq!(between(whole, 8, whole), (Speed::gbps(100), true));
+        assert_eq!(between(halves, 8, halves), (Speed::gbps(100), true), "a twin-port cable");
+        assert_eq!(between(halves, 8, breakout(1, 400)), (Speed::gbps(100), false), "a splitter");
+        assert_eq!(between(breakout(1, 400), 8, breakout(1, 400)), (Speed::gbps(50), true));
+        let nic = |down, planes| Lanes::of_nic(down, 8, planes).unwrap().straight;
+        assert_eq!([nic(whole, 1), nic(whole, 2), nic(halves, 1)], [true, false, false]);
     }
 
     #[test]
@@ -149,6 +240,6 @@ mod tests {
             assert_eq!(Medium::find(medium.word), Some(&Medium::all()[at]));
             assert!(medium.reach.iter().all(|reach| !reach.source.is_empty()));
         }
-        assert!(Medium::find("virtual").unwrap().reach(Speed::gbps(100)).is_none());
+        assert!(Medium::find("virtual").unwrap().reaches().is_empty());
     }
 }

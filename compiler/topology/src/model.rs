@@ -21,6 +21,7 @@ use crate::choice::{HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalan
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::ipv4::{Ipv4Counts, Ipv4Widths};
+use crate::media::Medium;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
 use crate::rack::Racks;
@@ -406,6 +407,13 @@ pub struct Cable {
     pub length: Length,
     /// Medium, for example `dr4`.
     pub medium: SmolStr,
+}
+
+impl Cable {
+    /// Returns whether it is copper end to end, so that the ports at its ends train the link.
+    pub fn is_copper(&self) -> bool {
+        Medium::find(&self.medium).is_some_and(|medium| medium.copper)
+    }
 }
 
 /// Cables by kind.

@@ -16,6 +16,7 @@ pub(crate) mod lanes;
 pub(crate) mod library;
 pub(crate) mod limits;
 pub(crate) mod load;
+pub(crate) mod negotiation;
 pub(crate) mod network;
 pub(crate) mod peers;
 pub(crate) mod ports;

@@ -237,7 +237,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     check::lanes::check(fabric, &options.hardware, &mut findings);
     check::lanes::chassis(fabric, &options.hardware, &mut findings);
     check::system::check(fabric, &mut findings);
-    findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))
+    findings.merge(check::ports::check(fabric, stated)).merge(check::routes::check(fabric, &nics.usids))
 }
 
 /// Composes facts to paths, and walks all paths if there are few.

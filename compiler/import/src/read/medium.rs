@@ -3,7 +3,7 @@
 //! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length.
 //! Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A
 //! type that names the fibre does not name the optic. The optic with the shortest reach that covers the length is
-//! assumed.
+//! assumed. A row does not contain the speed of a lane, so the reach over slow lanes counts; the compiler checks more.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;
@@ -40,7 +40,7 @@ pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
         return None;
     };
     let carries = |word: &&&'static str| {
-        let reach = Medium::find(word).and_then(|medium| medium.reaches().last());
+        let reach = Medium::find(word).and_then(|medium| medium.reaches().first());
         length.is_none_or(|length| reach.is_none_or(|reach| length <= reach.length))
     };
     let medium = media.iter().find(carries).or(media.last())?;
@@ -58,6 +58,7 @@ mod tests {
             ("dac-passive", Some(2), Some("dac")),
             ("Direct Attach Copper (Passive)", None, Some("dac")),
             ("dac-active", Some(3), Some("acc")),
+            ("dac-active", Some(5), Some("acc")),
             ("Direct Attach Copper (Active)", Some(6), Some("aec")),
             ("aoc", Some(30), Some("aoc")),
             ("Active Optical Cabling (AOC)", None, Some("aoc")),

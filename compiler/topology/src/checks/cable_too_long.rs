@@ -1,19 +1,18 @@
 //! E0602: a cable is longer than the reach of its medium.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
-use closc_qos::units::Speed;
 
-use crate::coordinate::Link;
-use crate::coordinate::Subject;
-use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
+use crate::coordinate::{Link, Subject, TierId};
+use crate::draft::{Draft, DraftCable};
 use crate::field;
-use crate::media::Medium;
+use crate::media::{Lanes, Medium};
 
 /// A cable is longer than the reach of its medium.
 pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",
-    what: "Every cable is within the reach of its medium at the speed of a serial lane of its ports.",
+    what: "Every cable is within the reach of its medium at the speed of a serial lane of its ports. Passive \
+           copper from cage to cage reaches less far than copper that splits a cage.",
     why: "The link comes up with errors or not at all.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
     fix: "Use a medium with enough reach; the message proposes one. It names the source of the reach.",
@@ -34,38 +33,30 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .chain(cables.t1_t2.iter().map(|cable| ("T1 to T2", cable, field!("cables.t1-t2"))))
     .map(|(what, cable, path)| (what.to_owned(), cable, draft.at(path)));
     for (what, cable, span) in kinds.chain(zones) {
-        let lane = if what.starts_with("NIC") {
-            lane(&draft.t0, &draft.t0.down)
-        } else if what.starts_with("T0") {
-            lane(&draft.t0, &draft.t0.up)
+        let lanes = if what.starts_with("NIC") {
+            draft.nic_lanes()
         } else {
-            lane(&draft.t1, &draft.t1.up)
+            draft.uplink_lanes(if what.starts_with("T0") { TierId::T0 } else { TierId::T1 })
         };
-        explain(&format!("the {what} cables"), cable, lane, span, out);
+        explain(&format!("the {what} cables"), cable, lanes, span, out);
     }
     for (entry, doc) in draft.exceptions.cables() {
         let Ok(Subject::Link(link)) = entry.subject else { continue };
-        let lane = match link {
-            Link::Host(_) => lane(&draft.t0, &draft.t0.down),
-            Link::Fabric { lower, .. } => draft.tier(lower.tier).and_then(|tier| lane(tier, &tier.up)),
+        let lanes = match link {
+            Link::Host(_) => draft.nic_lanes(),
+            Link::Fabric { lower, .. } => draft.uplink_lanes(lower.tier),
         };
         let cable = DraftCable::over(draft.kind_of(link), Some(doc));
         if cable.length_span.is_some() || cable.medium_span.is_some() {
-            explain(&format!("cable `{}`", entry.name), &cable, lane, entry.span, out);
+            explain(&format!("cable `{}`", entry.name), &cable, lanes, entry.span, out);
         }
     }
 }
 
-/// Returns the speed of a serial lane of the ports of a tier: 1x800G and 8x100G of one cage have lanes of 100G.
-fn lane(tier: &DraftTier, block: &DraftBlock) -> Option<Speed> {
-    let (platform, breakout) = (tier.platform.as_ref()?, block.breakout?);
-    let lanes = u32::from(platform.panel.lanes / breakout.ports.max(1)).max(1);
-    Speed::from_mbps(breakout.speed.mbps() / lanes)
-}
-
-fn explain(what: &str, cable: &DraftCable, lane: Option<Speed>, span: Span, out: &mut Diagnostics) {
-    let (Some(medium), Some(lane)) = (Medium::find(&cable.cable.medium), lane) else { return };
-    let Some(reach) = medium.reach(lane) else { return };
+fn explain(what: &str, cable: &DraftCable, lanes: Option<Lanes>, span: Span, out: &mut Diagnostics) {
+    let (Some(medium), Some(lanes)) = (Medium::find(&cable.cable.medium), lanes) else { return };
+    let lane = lanes.speed;
+    let Some(reach) = medium.reach(lanes) else { return };
     let length = cable.cable.length;
     if length <= reach.length {
         return;
@@ -88,7 +79,7 @@ fn explain(what: &str, cable: &DraftCable, lane: Option<Speed>, span: Span, out:
     }
     let further = Medium::all().iter().find(|other| {
         !matches!(other.word, "virtual" | "dwdm")
-            && other.reach(lane).is_some_and(|reach| reach.length >= length)
+            && other.reach(lanes).is_some_and(|reach| reach.length >= length)
     });
     let help = match further {
         Some(further) => format!("use `{}` ({}), or a shorter cable", further.word, further.title),
@@ -109,6 +100,16 @@ mod tests {
         assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), ["E0602"]);
         assert_eq!(codes("cables: { t0-t1: { length: 600m } }"), ["E0602"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 3km } } }"), ["E0602"]);
+        let straight = "{ planes: 1, hosts: { nic: { speed: 800G, lanes: 8 } }, tiers: { t0: { platform: th5-64x800g, up: 16 }, \
+                        t1: { platform: th5-64x800g } }";
+        for (cable, expected) in [("nic-t0: { length: 3m }", true), ("nic-t0: { length: 2m }", false)] {
+            let found = codes(&format!("{straight}, cables: {{ {cable} }} }}"));
+            assert_eq!(found.contains(&"E0602"), expected, "{cable} {found:?}");
+        }
+        let split = straight
+            .replace("up: 16", "up: 16, down: { breakout: 2x400G }")
+            .replace("800G, lanes: 8", "400G");
+        assert!(!codes(&format!("{split}, cables: {{ nic-t0: {{ length: 3m }} }} }}")).contains(&"E0602"));
         assert_eq!(
             message("cables: { nic-t0: { length: 12m, medium: dac } }", "E0602"),
             "the NIC to T0 cables are 12m of `dac`, which reaches 3m at 100G a lane"

@@ -3,18 +3,19 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
 
+use crate::choice::HostOutput;
 use crate::coordinate::PlaneId;
-use crate::draft::{Draft, DraftCable, DraftTier};
+use crate::draft::{Draft, DraftTier};
 use crate::field;
-use crate::media::Medium;
 
 /// One end of a copper cable negotiates, and the other forces its speed.
 pub(crate) static RULE: Rule = Rule {
     code: "W0601",
     title: "the ends of copper cables disagree about auto-negotiation",
-    what: "Both ends of a copper cable between switches negotiate speed and train the link, or both force \
-           the speed. In the generated configuration, SONiC and EOS force it. Cumulus Linux forces it up to \
-           5.13 and negotiates from 5.14.",
+    what: "Both ends of a copper cable negotiate speed and train the link, or both force the speed. In the generated \
+           configuration, SONiC and EOS force it. Cumulus Linux forces it up to 5.13 and negotiates from 5.14. NICs \
+           negotiate by default; `.link` units (`networkd` and `hosts.slots`) set what the T0 needs. Without them, there is \
+           a warning if `hosts.outputs` lists `netplan` or `networkd`, which configure the ports of NICs otherwise.",
     why: "A port that negotiates finds no partner at a port that forces, and the link stays down.",
     example: "hosts: { groups: 128 }\n\
            tiers:\n\
@@ -22,16 +23,18 @@ pub(crate) static RULE: Rule = Rule {
            \x20 t1: { platform: spectrum4-sn5600, os: sonic, down: { breakout: 4x200G } }\n\
            cables: { t0-t1: { length: 2m, medium: dac } }",
     fix: "Run one operating system at both ends, use optical cables, or set auto-negotiation at one end in \
-           the site's own configuration.",
+           the site's own configuration: for a NIC `ethtool -s nic0p0 autoneg off speed 400000`. `closc verify` compares \
+           the ends of a cable between switches (V0302).",
 };
 
 /// Compares the two ends of every kind of cable between switches, plane by plane and zone by zone.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    nics(draft, out);
     let t2 = draft.t2.as_ref().zip(draft.cables.t1_t2.as_ref());
     let kinds = std::iter::once((field!("cables.t0-t1"), &draft.cables.t0_t1, &draft.t0, &draft.t1))
         .chain(t2.map(|(t2, cable)| (field!("cables.t1-t2"), cable, &draft.t1, t2)));
     for (path, cable, lower, upper) in kinds {
-        if !is_copper(cable) {
+        if !cable.cable.is_copper() {
             continue;
         }
         let Some([below, above]) = disagreement(draft, lower, upper) else { continue };
@@ -56,8 +59,30 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-fn is_copper(cable: &DraftCable) -> bool {
-    Medium::find(&cable.cable.medium).is_some_and(|medium| medium.copper)
+/// Warns if a T0 forces the speed of its NICs over copper, and the files of their ports cannot state it.
+fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let (hosts, cable) = (&draft.doc.hosts, &draft.cables.nic_t0);
+    let outputs = hosts.outputs.iter().flatten();
+    let configures = |output: HostOutput| matches!(output, HostOutput::Networkd | HostOutput::Netplan);
+    let has_units =
+        hosts.slots.is_some() && outputs.clone().any(|output| output.value == HostOutput::Networkd);
+    let Some(output) = outputs.clone().find(|output| configures(output.value)).filter(|_| !has_units) else {
+        return;
+    };
+    let forces = |os: &Os| negotiates(draft, *os) == Some(false);
+    let systems = draft.t0.os.into_iter().chain(draft.t0.by_plane.values().map(|(_, os)| *os));
+    let Some(os) = systems.chain(draft.t0.by_zone.iter().map(|zone| zone.os)).find(forces) else { return };
+    if !cable.cable.is_copper() {
+        return;
+    }
+    let message =
+        format!("T0s with `{}` force the speed over copper, and no file sets it at the NICs", os.word());
+    out.push(
+        Diagnostic::warning(&RULE, message)
+            .at(output.span, "these files do not set speeds; NICs negotiate by default")
+            .and(cable.medium_span.unwrap_or_else(|| draft.at(field!("cables.nic-t0"))), "copper")
+            .help("add `hosts.slots` and `networkd` to `hosts.outputs`, or run `ethtool -s PORT autoneg off speed MBPS` at boot"),
+    );
 }
 
 fn negotiates(draft: &Draft<'_>, os: Os) -> Option<bool> {
@@ -102,6 +127,17 @@ mod tests {
         assert!(!codes(&older).contains(&"W0601"));
         assert!(!codes(&RULE.example.replace("dac", "aoc")).contains(&"W0601"));
         assert!(!codes(&RULE.example.replace("os: nvue", "os: sonic")).contains(&"W0601"));
+        let hosts = |outputs: &str| format!("hosts: {{ outputs: [{outputs}] }}");
+        assert_eq!(
+            message(&hosts("netplan"), "W0601"),
+            "T0s with `sonic` force the speed over copper, and no file sets it at the NICs"
+        );
+        assert!(codes(&hosts("networkd")).contains(&"W0601"));
+        assert!(!codes(&hosts("nic")).contains(&"W0601"));
+        let optical = format!("{}\ncables: {{ nic-t0: {{ medium: aoc }} }}", hosts("netplan"));
+        assert!(!codes(&optical).contains(&"W0601"));
+        let slots = r#"hosts: { nics_per_node: 1, outputs: [networkd], slots: [{ pci: "0000:18:00.0" }] }"#;
+        assert!(!codes(slots).contains(&"W0601"));
         let plane = RULE.example.replace("os: sonic,", "os: nvue, by_plane: { 1: { os: sonic } },");
         assert!(codes(&plane).contains(&"W0601"));
     }

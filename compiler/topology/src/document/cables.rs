@@ -10,7 +10,8 @@ document! {
     /// medium.
     #[derive(Default)]
     pub struct CablesDoc as "Cables" {
-        /// From a NIC to its T0. Default: `{length: 3m, medium: dac}`.
+        /// From a NIC to its T0. Default: `{length: 3m, medium: dac}`, with a shorter length where the medium does not
+        /// reach 3 m.
         pub nic_t0: Option<CableDoc> = "nic-t0" => [T0, HOSTS, LISTS],
         /// From a T0 to a T1. Default: `{length: 30m, medium: dr}`.
         pub t0_t1: Option<CableDoc> = "t0-t1" => [T0, T1, TABLES, LISTS],

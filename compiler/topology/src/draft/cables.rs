@@ -5,7 +5,9 @@ use closc_qos::units::Length;
 use smol_str::SmolStr;
 
 use crate::coordinate::{Link, TierId};
-use crate::document::{CableDoc, CablesDoc};
+use crate::document::{CableDoc, FabricDoc};
+use crate::draft::{Draft, DraftBlock, DraftTier};
+use crate::media::{Lanes, Medium};
 use crate::model::Cable;
 use crate::read::Spanned;
 
@@ -46,16 +48,25 @@ pub(crate) struct DraftCables {
 }
 
 impl DraftCables {
-    pub(super) fn new(doc: Option<&CablesDoc>, has_t2: bool) -> Self {
-        let doc = doc.cloned().unwrap_or_default();
+    /// Fills in the defaults. By default, cables of NICs are no longer than their medium reaches over lanes.
+    pub(super) fn new(fabric: &FabricDoc, has_t2: bool, t0: &DraftTier) -> Self {
+        let doc = fabric.cables.clone().unwrap_or_default();
         let kind = |meters, medium: &str| Cable {
             length: Length::from_meters(meters),
             medium: SmolStr::new(medium),
         };
         let t1_t2 = has_t2.then(|| DraftCable::over(&kind(500, "dr"), doc.t1_t2.as_ref()));
         let by_zone = doc.by_zone.map(|named| named.0).unwrap_or_default();
+        let mut nic_t0 = DraftCable::over(&kind(3, "dac"), doc.nic_t0.as_ref());
+        if nic_t0.length_span.is_none() {
+            let reach = Medium::find(&nic_t0.cable.medium)
+                .zip(nic_lanes(t0, fabric.planes.value.into()))
+                .and_then(|(medium, lanes)| medium.reach(lanes));
+            nic_t0.cable.length =
+                reach.map_or(nic_t0.cable.length, |reach| reach.length.min(nic_t0.cable.length));
+        }
         DraftCables {
-            nic_t0: DraftCable::over(&kind(3, "dac"), doc.nic_t0.as_ref()),
+            nic_t0,
             t0_t1: DraftCable::over(&kind(30, "dr"), doc.t0_t1.as_ref()),
             by_zone: by_zone
                 .into_iter()
@@ -80,4 +91,33 @@ impl DraftCables {
             Link::Fabric { .. } => &self.t0_t1.cable,
         }
     }
+}
+
+impl Draft<'_> {
+    /// Returns the lanes between NICs and T0s.
+    pub(crate) fn nic_lanes(&self) -> Option<Lanes> {
+        nic_lanes(&self.t0, self.planes)
+    }
+
+    /// Returns the lanes between a tier and the one above.
+    pub(crate) fn uplink_lanes(&self, lower: TierId) -> Option<Lanes> {
+        let between = |own: &DraftTier, far: Option<&DraftBlock>| {
+            let far = far.and_then(|block| block.breakout);
+            Lanes::between(own.up.breakout?, cage_lanes(own)?, far)
+        };
+        match lower {
+            TierId::T0 => between(&self.t0, Some(&self.t1.down)),
+            TierId::T1 | TierId::T2 => between(&self.t1, self.t2.as_ref().map(|t2| &t2.down)),
+        }
+    }
+}
+
+/// Returns the lanes between NICs and T0s.
+fn nic_lanes(t0: &DraftTier, planes: u64) -> Option<Lanes> {
+    Lanes::of_nic(t0.down.breakout?, cage_lanes(t0)?, planes)
+}
+
+/// Returns the serial lanes of a cage. Software has none, so that its cables have any length.
+fn cage_lanes(tier: &DraftTier) -> Option<u8> {
+    tier.platform.as_ref().filter(|platform| !platform.is_software()).map(|platform| platform.panel.lanes)
 }

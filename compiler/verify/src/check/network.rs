@@ -12,7 +12,8 @@ use closc_diagnostics::Rule;
 use rayon::prelude::*;
 
 use crate::bind::nics::NicCables;
-use crate::check::profile;
+use crate::check::ports::{self, Aspect};
+use crate::check::{negotiation, profile};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, CableId, NodeId, Party, Side};
 use crate::model::device::other_half;
@@ -82,6 +83,7 @@ fn node(
     work.faults();
     let ports = work.ports();
     work.names();
+    work.negotiation(&ports);
     if let Some(layout) = &fabric.layout {
         work.dropped(layout);
         work.first(&ports);
@@ -277,6 +279,33 @@ impl<'a> Work<'a> {
         if devices.len() != network.devices.len() || devices != slots {
             let message = "RDMA devices are not called like the interfaces of their slots";
             self.whole(&NETWORK, &network.devices_file, message);
+        }
+    }
+
+    /// Checks that ports with a name negotiate over copper exactly if the T0 does, and otherwise force its speed.
+    fn negotiation(&mut self, ports: &[Port<'_>]) {
+        let network = self.network;
+        for port in ports {
+            let cable = self.fabric.cabling.cable(port.cable);
+            let given = network.names.iter().find(|given| given.name == port.interface.name);
+            let Some((given, t0)) =
+                given.filter(|_| cable.copper).zip(negotiation::of(self.fabric, self.stated, cable.upper))
+            else {
+                continue;
+            };
+            self.findings.checked(&NETWORK, 1);
+            let speed = self.fabric.facts(cable.upper).and_then(|facts| facts.wire.speed);
+            let message = match (given.negotiates, t0) {
+                (Some(false), true) => "forces its speed, and its T0 negotiates",
+                (Some(true) | None, false) => "negotiates, and its T0 forces the speed",
+                (Some(false), false) if given.speed != speed => "forces another speed than its T0",
+                _ => continue,
+            };
+            let place = Place::text(self.path(&given.file), vec!["[Link]".to_owned()]);
+            let message = format!("`{}`: `{}` {message} over copper", self.name, given.name);
+            let violation = Violation::new(&NETWORK, place, message);
+            let far = ports::place(self.fabric, cable.upper, Aspect::Port);
+            self.findings.broken(violation.and(far).and(self.fabric.cabling.place(port.cable)));
         }
     }
 

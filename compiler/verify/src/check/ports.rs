@@ -2,29 +2,32 @@
 
 use rayon::prelude::*;
 
+use crate::check::negotiation;
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
-use crate::model::cabling::{Cable, CableId, End, Party};
+use crate::model::cabling::{Cable, CableId, End, Kind, Party};
 use crate::model::fabric::Fabric;
 use crate::model::place::Place;
+use crate::model::stated;
 use crate::model::switch::{EndState, Facts};
 use crate::read::linux::place as linux;
 use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR, WIRE};
 
 /// Compares the two ends of every cable.
-pub(crate) fn check(fabric: &Fabric) -> Findings {
+pub(crate) fn check(fabric: &Fabric, stated: Option<&stated::Stated>) -> Findings {
     (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
         .map(CableId)
         .with_min_len(1 << 14)
         .fold(Findings::default, |mut findings, id| {
-            cable(fabric, id, &fabric.cabling.cable(id), &mut findings);
+            cable(fabric, stated, id, &mut findings);
             findings
         })
         .reduce(Findings::default, Findings::merge)
 }
 
-fn cable(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
+fn cable(fabric: &Fabric, stated: Option<&stated::Stated>, id: CableId, findings: &mut Findings) {
+    let cable = &fabric.cabling.cable(id);
     let [lower, upper] = [cable.lower, cable.upper].map(|end| (end, fabric.end_state(end)));
     if let (Some(a), Some(b)) = (lower.1, upper.1)
         && a.configured
@@ -32,6 +35,15 @@ fn cable(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
     {
         halves(fabric, id, cable, (a, b), findings);
         wire(fabric, cable, (a, b), findings);
+    }
+    if let Some(fault) = negotiation::fault(fabric, stated, cable) {
+        let message = format!("`{}`: {fault}", fabric.cabling.describe(cable));
+        let violation = Violation::new(&WIRE, place(fabric, cable.upper, Aspect::Port), message);
+        let violation = match cable.kind {
+            Kind::NicT0 => violation,
+            Kind::T0T1 | Kind::T1T2 => violation.and(place(fabric, cable.lower, Aspect::Port)),
+        };
+        findings.broken(violation.and(fabric.cabling.place(id)));
     }
     for (own, far) in [(lower, upper), (upper, lower)] {
         length(fabric, id, cable, own, findings);

@@ -239,6 +239,8 @@ pub(crate) struct Wire {
     pub(crate) mtu: Option<u16>,
     /// Whether forward error correction is on.
     pub(crate) fec: Option<bool>,
+    /// Whether it negotiates the speed and trains the link.
+    pub(crate) negotiates: Option<bool>,
 }
 
 impl<'a> Device<'a> {

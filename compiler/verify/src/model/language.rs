@@ -20,6 +20,8 @@ pub(crate) struct Language {
     pub(crate) addresses: bool,
     /// Whether it states speed, MTU and error correction of ports.
     pub(crate) wire: [bool; 3],
+    /// Whether auto-negotiation has no effect on a port with an optical cable. Otherwise the link stays down.
+    pub(crate) negotiates_copper_only: bool,
     /// Whether every port with a cable states its neighbour.
     pub(crate) states_peers: bool,
     /// Neighbours whose MAC addresses are resolved instead of configured.
@@ -50,6 +52,7 @@ impl Language {
         os: None,
         addresses: true,
         wire: [true; 3],
+        negotiates_copper_only: false,
         states_peers: false,
         asks: Asks::Everybody,
         quality: Quality::Unstated,

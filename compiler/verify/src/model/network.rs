@@ -95,7 +95,7 @@ pub(crate) struct TableRule {
 }
 
 /// A configured interface name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct GivenName {
     /// The file in the folder of the node.
     pub(crate) file: String,
@@ -105,6 +105,10 @@ pub(crate) struct GivenName {
     pub(crate) name: String,
     /// Largest packet, if the file states it.
     pub(crate) mtu: Option<u32>,
+    /// Whether it negotiates, if the file states it.
+    pub(crate) negotiates: Option<bool>,
+    /// Speed in Mb/s, if the file states it.
+    pub(crate) speed: Option<u32>,
 }
 
 /// Treatment of packets from a NIC's address, by the tables of its ports.

@@ -186,8 +186,8 @@ impl<'s> Reader<'s> {
         };
         let meters = self.meters(row.length)?;
         findings.checked(&REACH, 1);
-        let mbps = self.stated.and_then(|stated| media::speed(stated, kind));
-        if let Some(message) = media::too_long(row.medium, meters, mbps) {
+        let lane = self.stated.and_then(|stated| media::lane(stated, kind));
+        if let Some(message) = media::too_long(row.medium, meters, lane) {
             findings.broken(Violation::new(&REACH, place.clone(), message));
         }
         findings.checked(&STATED, 1);
@@ -215,7 +215,8 @@ impl<'s> Reader<'s> {
         }
         *self.count(lower.party) += 1;
         *self.count(upper.party) += 1;
-        Ok(Cable { meters, plane: row.plane, kind, drained, lower, upper })
+        let (plane, copper) = (row.plane, media::is_copper(row.medium));
+        Ok(Cable { meters, plane, kind, drained, copper, lower, upper })
     }
 
     /// Number of cables of a device.

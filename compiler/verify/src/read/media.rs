@@ -1,12 +1,14 @@
 //! Reach of media by their standards, and the cables in the manifest.
 
+use closc_artefacts::StatedPort;
+
 use crate::model::cabling::Kind;
 use crate::model::stated::Stated;
 
 /// Reach in metres by the first letters of a medium's name, which precede the number of lanes, as in `dr4`. `None`:
 /// unlimited.
 const REACH: [(&str, Option<u32>); 13] = [
-    // Passive copper: IEEE 802.3bj clause 92 below 400G.
+    // Passive copper: IEEE 802.3bj clause 92.
     ("dac", Some(5)),
     ("acc", Some(5)),
     // HiWire AEC specification.
@@ -30,22 +32,47 @@ const REACH: [(&str, Option<u32>); 13] = [
     ("dwdm", None),
 ];
 
-/// Reach in metres of passive copper from 400G on: IEEE 802.3cd clause 136 (50G lanes); it is shorter in 802.3ck clause
-/// 162.
-const FAST_COPPER: (&str, u32, u32) = ("dac", 400_000, 3);
+/// Reach of copper over fast lanes: Mb/s of a lane and lanes of a port from which on it applies, and metres. The shortest
+/// are first.
+const FAST_COPPER: [(&str, Lane, u32); 4] = [
+    // Clause 179 of IEEE P802.3dj, a draft.
+    ("dac", Lane { mbps: 200_000, of: 1 }, 1),
+    // 802.3df clause 162. A port of eight lanes is a whole cage; smaller ports may be behind a splitter.
+    ("dac", Lane { mbps: 100_000, of: 8 }, 2),
+    // 802.3cd clause 136 (50G lanes); splitters of 100G lanes on sale.
+    ("dac", Lane { mbps: 50_000, of: 1 }, 3),
+    // The longest on sale.
+    ("acc", Lane { mbps: 200_000, of: 1 }, 3),
+];
 
 /// Cables between namespaces, of any length.
 const VIRTUAL: &str = "virtual";
 
-/// Returns the speed of the slowest ports at the lower end of a kind of cable (at its upper end for NICs), in Mb/s.
-pub(super) fn speed(stated: &Stated, kind: Kind) -> Option<u32> {
+/// A serial lane of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lane {
+    /// Its speed in Mb/s.
+    mbps: u32,
+    /// Lanes of the port.
+    of: u8,
+}
+
+/// Returns the slowest serial lane at the lower end of a kind of cable (at its upper end for NICs).
+pub(super) fn lane(stated: &Stated, kind: Kind) -> Option<Lane> {
     let (tier, down) = match kind {
         Kind::NicT0 => ("t0", true),
         Kind::T0T1 => ("t0", false),
         Kind::T1T2 => ("t1", false),
     };
     let ports = stated.switches.iter().filter(|switch| switch.tier == tier).flat_map(|switch| &switch.ports);
-    ports.filter(|port| port.down == down).map(|port| port.speed_mbps).min()
+    let lane =
+        |port: &StatedPort| Lane { mbps: port.speed_mbps / u32::from(port.lanes.max(1)), of: port.lanes };
+    ports.filter(|port| port.down == down).map(lane).min()
+}
+
+/// Returns whether a medium is copper without retimers, so that the ports at its ends train it.
+pub(super) fn is_copper(medium: &str) -> bool {
+    matches!(medium, "dac" | "acc")
 }
 
 /// Returns why a cable is not one of those in the manifest.
@@ -65,14 +92,20 @@ pub(super) fn not_stated(stated: &Stated, kind: &str, medium: &str, meters: u32)
 }
 
 /// Returns why a cable exceeds the reach of its medium.
-pub(super) fn too_long(medium: &str, meters: u32, mbps: Option<u32>) -> Option<String> {
+pub(super) fn too_long(medium: &str, meters: u32, lane: Option<Lane>) -> Option<String> {
     if medium == VIRTUAL {
         return None;
     }
-    let (copper, fast, shorter) = FAST_COPPER;
-    if medium == copper && meters > shorter && mbps.is_some_and(|mbps| mbps >= fast) {
+    let fast = lane.and_then(|lane| {
+        let applies = |from: Lane| lane.mbps >= from.mbps && lane.of >= from.of;
+        FAST_COPPER.into_iter().find(|(word, from, _)| *word == medium && applies(*from)).zip(Some(lane))
+    });
+    if let Some(((.., most), lane)) = fast
+        && meters > most
+    {
+        let gigabits = lane.mbps / 1_000;
         return Some(format!(
-            "{meters} m of `{medium}`, which carries {shorter} m at the most at such a speed"
+            "{meters} m of `{medium}`, which carries {most} m at the most over lanes of {gigabits}G"
         ));
     }
     let kind = medium.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -87,7 +120,7 @@ pub(super) fn too_long(medium: &str, meters: u32, mbps: Option<u32>) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use closc_artefacts::StatedCable;
+    use closc_artefacts::{StatedCable, StatedSwitch};
 
     use super::*;
 
@@ -99,10 +132,33 @@ mod tests {
         assert!(too_long("fr8", 2_001, None).is_some());
         assert_eq!(too_long("dwdm", 80_000, None), None);
         assert_eq!(too_long("virtual", 1_000_000, None), None);
-        assert_eq!(too_long("dac", 5, Some(200_000)), None);
-        assert!(too_long("dac", 5, Some(400_000)).is_some_and(|message| message.contains("3 m at the most")));
         assert!(too_long("smf", 3, None).is_some());
     }
+
+    /// Speed and lanes of ports, a medium, and how far it carries there.
+    #[test]
+    fn reach_is_by_lane_and_not_by_port() {
+        for (gigabits, lanes, medium, most) in [
+            (100, 4, "dac", 5),
+            (400, 8, "dac", 3),
+            (100, 1, "dac", 3),
+            (400, 4, "dac", 3),
+            (800, 8, "dac", 2),
+            (200, 1, "dac", 1),
+            (1_600, 8, "dac", 1),
+            (800, 8, "acc", 5),
+            (1_600, 8, "acc", 3),
+        ] {
+            let port =
+                StatedPort { down: true, speed_mbps: gigabits * 1_000, lanes, ..StatedPort::default() };
+            let t0 = StatedSwitch { tier: "t0".into(), ports: vec![port], ..StatedSwitch::default() };
+            let lane = lane(&Stated { switches: vec![t0], ..Stated::default() }, Kind::NicT0);
+            assert_eq!(too_long(medium, most, lane), None, "{gigabits}G {lanes} {medium}");
+            let message = too_long(medium, most + 1, lane).unwrap();
+            assert!(message.contains(&format!("{most} m at the most")), "{message}");
+        }
+    }
+
     #[test]
     fn cables_are_those_that_are_stated() {
         let cable = |kind: &str, meters, medium: &str| StatedCable {

@@ -57,6 +57,18 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// Removes a key with a boolean, in one of systemd's forms.
+    fn switch(&mut self, key: &str) -> Result<Option<bool>, ReadError> {
+        let line = self.line;
+        self.take(key)
+            .map(|text| match text.to_ascii_lowercase().as_str() {
+                "1" | "yes" | "y" | "true" | "t" | "on" => Ok(true),
+                "0" | "no" | "n" | "false" | "f" | "off" => Ok(false),
+                _ => Err(ReadError::at(line, format!("`{key}` is `{text}`, and not yes or no"))),
+            })
+            .transpose()
+    }
+
     fn parsed<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, ReadError> {
         let line = self.line;
         self.take(key).map(|text| value(text).map_err(|error| ReadError::at(line, error.message))).transpose()
@@ -211,8 +223,22 @@ fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
     })
 }
 
+/// Parses a speed as systemd does, in Mb/s.
+fn mbps(line: usize, text: &str) -> Result<u32, ReadError> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "M" => 1.0,
+        "G" => 1_000.0,
+        "T" => 1_000_000.0,
+        _ => return Err(ReadError::at(line, format!("`{text}` is not a speed with M, G or T"))),
+    };
+    let number: f64 = digits.parse().map_err(|_| ReadError::at(line, format!("`{text}` is not a speed")))?;
+    Ok((number * factor).round() as u32)
+}
+
 fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
-    let mut given = GivenName { file: file.to_owned(), pci: String::new(), name: String::new(), mtu: None };
+    let mut given =
+        GivenName { file: file.to_owned(), pci: String::new(), name: String::new(), ..GivenName::default() };
     for mut section in sections(text)? {
         match section.name {
             "Match" => {
@@ -222,6 +248,9 @@ fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadErr
             "Link" => {
                 section.take("Name").unwrap_or_default().clone_into(&mut given.name);
                 given.mtu = section.parsed("MTUBytes")?;
+                given.negotiates = section.switch("AutoNegotiation")?;
+                given.speed =
+                    section.take("BitsPerSecond").map(|text| mbps(section.line, text)).transpose()?;
             }
             other => {
                 return Err(ReadError::unknown(

@@ -28,6 +28,7 @@ pub(crate) static LANGUAGE: Language = Language {
     // `router.bgp.graceful-restart` has no key for it (NVUE's OpenAPI schemas of 5.13 to 5.18).
     unsaid: &[Unsaid::Forwarding],
     place: find,
+    negotiates_copper_only: true,
     ..Language::TEXT
 };
 

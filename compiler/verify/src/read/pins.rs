@@ -38,6 +38,7 @@ pub(crate) static LANGUAGE: Language = Language {
     os: None,
     addresses: false,
     wire: [true, true, true],
+    negotiates_copper_only: false,
     states_peers: true,
     asks: Asks::Nobody,
     quality: Quality::Whole,

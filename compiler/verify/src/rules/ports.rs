@@ -19,13 +19,15 @@ pub(crate) static HALVES: Rule = Rule {
 /// Both ends have equal link settings.
 pub(crate) static WIRE: Rule = Rule {
     code: "V0302",
-    title: "two ends of a cable differ in speed, packet size or error correction",
-    what: "Speed, MTU and forward error correction are equal at both ends of a cable.",
+    title: "two ends of a cable differ in speed, packet size, error correction or auto-negotiation",
+    what: "Speed, MTU and forward error correction are equal at both ends of a cable. Both ends of a copper cable \
+           negotiate and train the link, or both force the speed. Without a setting, SONiC and EOS force it, and Cumulus \
+           Linux from 5.14 negotiates, as the manifest states.",
     why: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
            looks like a fault of the application.",
     example: "\"PORT\": { \"Ethernet256\": { \"mtu\": \"1500\" } }",
     fix: "Set the MTU with `mtu.link`, and the speed with the breakouts in `tiers`, so that both ends \
-           change. Undo an edit or a template that changes one end, and compile again.",
+           change. Undo an edit or a template that changes one end, and compile again. For auto-negotiation, see W0601.",
 };
 
 /// Buffers are sized for the cable.

@@ -38,14 +38,12 @@ impl Target {
     /// Sets the target in a fabric file for Linux.
     pub(crate) fn apply(self, yaml: &str) -> String {
         let linux = "platform: linux, os: linux";
-        let sonic = || yaml.replace(linux, "platform: th5-512x100g, os: sonic").replace("virtual", "dac");
+        let sonic = || shape::copper(&yaml.replace(linux, "platform: th5-512x100g, os: sonic"));
         match self {
             Target::Sonic => sonic(),
             Target::Lossless => sonic().replace("qos: lossy-trim", "qos: lossless"),
-            Target::Pins => yaml.replace(linux, "platform: th5-512x100g, os: pins").replace("virtual", "dac"),
-            Target::Eos => yaml
-                .replace(linux, "platform: th5-512x100g, os: eos")
-                .replace("virtual", "dac")
+            Target::Pins => shape::copper(&yaml.replace(linux, "platform: th5-512x100g, os: pins")),
+            Target::Eos => shape::copper(&yaml.replace(linux, "platform: th5-512x100g, os: eos"))
                 .replace("qos: lossy-trim", "qos: lossless"),
             Target::Nvue => nvue(yaml),
             Target::NvueLossless => {
@@ -66,8 +64,9 @@ impl Target {
 
 /// Cumulus Linux with every other cage split in eight, and the rest disabled.
 fn nvue(yaml: &str) -> String {
-    yaml.replace("platform: linux, os: linux", "platform: spectrum4-sn5600-256x100g, os: nvue")
-        .replace("virtual", "dac")
+    shape::copper(
+        &yaml.replace("platform: linux, os: linux", "platform: spectrum4-sn5600-256x100g, os: nvue"),
+    )
 }
 
 /// A source of random fabrics, the same in every run.

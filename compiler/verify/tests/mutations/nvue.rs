@@ -74,7 +74,7 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a policer of the control plane", Nvue, T0, Text("    system:\n", "    system:\n      control-plane:\n        policer:\n          bgp:\n            rate: 1\n"), "V0103"),
     ("the control plane refuses neighbours", Nvue, T0, Text("    system:\n", "    acl:\n      NONE:\n        type: ipv6\n        rule:\n          '1':\n            action:\n              deny: {}\n    system:\n      control-plane:\n        acl:\n          NONE:\n            inbound: {}\n"), "V0105"),
     ("a list of the control plane that is not there", Nvue, T0, Text("    system:\n", "    system:\n      control-plane:\n        acl:\n          NONE:\n            inbound: {}\n"), "V0103"),
-    ("a port does not negotiate, said without quotes", Nvue, T0, Behind(UP, "speed: 100G", "speed: 100G\n          auto-negotiate: off"), "V0105"),
+    ("a port of copper forces its speed, said without quotes", Nvue, T0, Behind(UP, "speed: 100G", "speed: 100G\n          auto-negotiate: off"), "V0302"),
 ];
 
 #[rustfmt::skip] // A table: one row per line.

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, bail};
 use closc_cabling::floor::Longest;
 use closc_diagnostics::{Change, Sources};
-use closc_qos::units::{Length, Speed};
-use closc_topology::media::Medium;
+use closc_qos::units::Length;
+use closc_topology::media::{Lanes, Medium};
 use closc_topology::{Cable, PortBlock, RackRule, Racks, Tier, Topology};
 
 /// Media that replace one that does not reach, the shortest reach first.
@@ -48,15 +48,15 @@ impl Cables {
     pub(super) fn reaching(&self, topology: &Topology, longest: Longest) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {
-            let (length, lane) = match kind.key {
-                "nic-t0" => (Some(longest.nic_t0), lane(&topology.t0, topology.t0.down)),
-                "t0-t1" => (longest.t0_t1, lane(&topology.t0, topology.t0.up)),
-                _ => (longest.t1_t2, lane(&topology.t1, topology.t1.up)),
+            let (length, lanes) = match kind.key {
+                "nic-t0" => (Some(longest.nic_t0), nic_lanes(topology)),
+                "t0-t1" => (longest.t0_t1, lanes(&topology.t0, topology.t1.down)),
+                _ => (longest.t1_t2, topology.t2.as_ref().and_then(|t2| lanes(&topology.t1, t2.tier.down))),
             };
             kind.length = length.unwrap_or(kind.length);
             let reaches = |word: &str| {
-                let reach = Medium::find(word).map(|medium| medium.reach(lane));
-                reach.is_none_or(|reach| reach.is_none_or(|reach| kind.length <= reach.length))
+                let reach = Medium::find(word).zip(lanes).and_then(|(medium, lanes)| medium.reach(lanes));
+                reach.is_none_or(|reach| kind.length <= reach.length)
             };
             if reaches(&kind.medium) {
                 continue;
@@ -70,10 +70,14 @@ impl Cables {
     }
 }
 
-/// Returns the speed of a serial lane of ports.
-fn lane(tier: &Tier, block: PortBlock) -> Speed {
-    let lanes = u32::from(tier.platform.panel.lanes / block.breakout.ports.max(1)).max(1);
-    Speed::from_mbps(block.breakout.speed.mbps() / lanes).unwrap_or(block.breakout.speed)
+fn nic_lanes(topology: &Topology) -> Option<Lanes> {
+    let t0 = &topology.t0;
+    Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, topology.planes.into())
+}
+
+/// Returns the lanes between a tier and the ports of the one above.
+fn lanes(lower: &Tier, upper: PortBlock) -> Option<Lanes> {
+    Lanes::between(lower.up.breakout, lower.platform.panel.lanes, Some(upper.breakout))
 }
 
 /// Returns a file with lengths and media.

@@ -39,6 +39,9 @@ struct Port {
     mtu: u16,
     /// PCI address; empty if unknown.
     pci: String,
+    /// Whether it negotiates, as its T0 does: `yes` or `no`. Empty if nothing is set.
+    negotiation: &'static str,
+    speed: String,
     /// Own address on the cable with its length, and the NIC's.
     addresses: Vec<String>,
     routes: Vec<Route>,
@@ -130,6 +133,8 @@ fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port 
         mac: own_mac(port),
         mtu: intent.mtu,
         pci: port.pci.map(|pci| pci.to_string()).unwrap_or_default(),
+        negotiation: port.negotiates.map_or("", |negotiates| if negotiates { "yes" } else { "no" }),
+        speed: port.speed.to_string(),
         addresses: vec![port.address.to_string(), Prefix::from(nic.address).to_string()],
         routes,
         rules,

@@ -229,7 +229,8 @@ impl<'a> Reader<'a> {
             ["shutdown"] => port.up = false,
             ["no", "shutdown"] => port.up = true,
             ["mtu", bytes] => port.wire.mtu = Some(parse(bytes)?),
-            ["speed", speed] => {
+            ["speed", speed] | ["speed", "auto", speed] => {
+                port.wire.negotiates = Some(words.len() == 3);
                 let (gigabits, lanes) = speed.split_once("g-").ok_or(Refusal::Unknown)?;
                 port.wire.speed = Some(parse::<u32>(gigabits)?.saturating_mul(1_000));
                 port.lane_count = Some(parse(lanes)?);

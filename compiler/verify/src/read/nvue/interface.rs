@@ -144,16 +144,13 @@ impl Panel {
             Some("off") => Some(false),
             Some(other) => return Err(odd_link(name, "fec", &format!("`{other}`"))),
         };
-        // By default, the switch decides about auto-negotiation.
-        if link.text("auto-negotiate")?.is_some_and(|word| !["on", "enabled"].contains(&word)) {
-            let message = format!("port `{name}` does not negotiate, as cables of copper need");
-            device.fault(
-                FaultKind::Setting,
-                FILE,
-                fact(&["interface", name, "link", "auto-negotiate"]),
-                message,
-            );
-        }
+        // By default, the release decides about auto-negotiation.
+        let negotiates = match link.text("auto-negotiate")? {
+            None => None,
+            Some("on" | "enabled") => Some(true),
+            Some("off" | "disabled") => Some(false),
+            Some(other) => return Err(odd_link(name, "auto-negotiate", &format!("`{other}`"))),
+        };
         link.finish(device);
         let description = own.text("description")?.map(|text| Cow::Owned(text.to_owned()));
         let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
@@ -177,6 +174,7 @@ impl Panel {
         port.wire.mtu = mtu;
         port.wire.speed = speed;
         port.wire.fec = fec;
+        port.wire.negotiates = negotiates;
         port.description = description;
         port.balances = Some(adaptive.is_some_and(|adaptive| adaptive.is_on));
         port.addresses = addresses.into_iter().map(Prefix::from).collect();

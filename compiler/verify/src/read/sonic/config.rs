@@ -209,7 +209,6 @@ impl PortRow<'_> {
         let fields = [
             ("adv_interface_types", &self.adv_interface_types, "all"),
             ("adv_speeds", &self.adv_speeds, "all"),
-            ("autoneg", &self.autoneg, "off"),
             ("link_training", &self.link_training, "off"),
             ("mode", &self.mode, "routed"),
             ("pfc_asym", &self.pfc_asym, "off"),
@@ -436,6 +435,12 @@ impl<'a> Reader<'a> {
         port.description = row.description.map(|text| text.0);
         port.lanes = row.lanes.map(|text| text.0);
         port.wire.fec = row.fec.map(|fec| fec.0 == "rs");
+        port.wire.negotiates = match row.autoneg.as_ref().map(|word| &*word.0) {
+            None => None,
+            Some("on") => Some(true),
+            Some("off") => Some(false),
+            Some(other) => return Err(format!("`autoneg` is `{other}`, and not on or off")),
+        };
         port.wire.mtu = row.mtu.map(|mtu| parse(&mtu.0)).transpose()?;
         port.wire.speed = row.speed.map(|speed| parse(&speed.0)).transpose()?;
         Ok(())

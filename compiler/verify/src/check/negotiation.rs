@@ -1,0 +1,61 @@
+//! V0302: both ends of a copper cable negotiate the speed and train the link, or both force the speed.
+//!
+//! In: the settings of ports, and from the manifest the systems whose release negotiates where a file does not state it.
+//! Invariants: an end without a setting of either kind is not compared.
+
+use crate::model::cabling::{Cable, End, Kind, Party};
+use crate::model::fabric::Fabric;
+use crate::model::stated::Stated;
+use crate::model::switch::Switch;
+
+/// Returns whether the port of a switch negotiates over copper; `None` if its driver decides.
+pub(crate) fn of(fabric: &Fabric, stated: Option<&Stated>, end: End) -> Option<bool> {
+    let default = by_release(switch(fabric, end)?, stated)?;
+    Some(explicit(fabric, end).unwrap_or(default))
+}
+
+/// Returns what is wrong with the ends of a cable.
+pub(crate) fn fault(fabric: &Fabric, stated: Option<&Stated>, cable: &Cable) -> Option<String> {
+    if !cable.copper {
+        return [cable.lower, cable.upper].into_iter().find_map(|end| over_optics(fabric, end));
+    }
+    let upper = of(fabric, stated, cable.upper)?;
+    let lower = match cable.kind {
+        Kind::NicT0 => by_release(switch(fabric, cable.upper)?, stated),
+        Kind::T0T1 | Kind::T1T2 => of(fabric, stated, cable.lower),
+    }?;
+    let verb = |negotiates: bool| if negotiates { "negotiates" } else { "forces the speed" };
+    (lower != upper).then(|| {
+        let [own, far] = [cable.upper, cable.lower].map(|end| fabric.cabling.end(end));
+        let far = if cable.kind == Kind::NicT0 {
+            "a port for NICs by the manifest".to_owned()
+        } else {
+            format!("`{far}`")
+        };
+        format!("`{own}` {}, and {far} {}", verb(upper), verb(lower))
+    })
+}
+
+fn over_optics(fabric: &Fabric, end: End) -> Option<String> {
+    let is_wrong =
+        !switch(fabric, end)?.language.negotiates_copper_only && explicit(fabric, end) == Some(true);
+    is_wrong.then(|| format!("`{}` negotiates, which optical cables do not support", fabric.cabling.end(end)))
+}
+
+fn switch(fabric: &Fabric, end: End) -> Option<&Switch> {
+    match end.party {
+        Party::Switch(id) => fabric.switch(id),
+        Party::Node(_) => None,
+    }
+}
+
+fn explicit(fabric: &Fabric, end: End) -> Option<bool> {
+    fabric.facts(end)?.wire.negotiates
+}
+
+/// Returns whether ports negotiate without a setting. Only languages that state the speed decide about it.
+fn by_release(switch: &Switch, stated: Option<&Stated>) -> Option<bool> {
+    let os = switch.language.os();
+    let negotiates = |stated: &Stated| stated.switches.iter().any(|own| own.os == os && own.negotiates);
+    stated.filter(|_| switch.language.wire[0]).map(negotiates)
+}
