@@ -24,5 +24,5 @@ mod sighting;
 pub use judge::Judge;
 pub use locate::Device;
 pub use read::{ReadError, read};
-pub use report::{CableAt, Cause, Finding, PortAt, Report};
+pub use report::{CableAt, Cause, Finding, PortAt, Report, Unread};
 pub use sighting::{Neighbour, Sighting};

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use closc_diagnostics::figures::counted;
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,8 +22,20 @@ pub struct Report {
     pub other_interfaces: u64,
     /// Findings, sorted by kind and place.
     pub findings: Vec<Finding>,
+    /// Devices with a report that cannot be read. They are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
     /// Causes of findings: certain ones first, then those that explain most.
     pub causes: Vec<Cause>,
+}
+
+/// A device with a report that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unread {
+    /// The device.
+    pub device: String,
+    /// The report, and why it cannot be read.
+    pub reason: String,
 }
 
 /// A cause of findings.
@@ -151,12 +164,20 @@ impl Report {
     }
 
     fn summary(&self) -> String {
-        let mut text = format!(
-            "{} of {}; {} devices report, {} cables are as planned",
+        let mut text = match self.unread.len() as u64 {
+            0 => String::new(),
+            unread if self.devices == 0 => {
+                return format!("nothing was compared: {} cannot be read", counted(unread, "report"));
+            }
+            unread => format!("incomplete, because {} cannot be read: ", counted(unread, "report")),
+        };
+        let _ = write!(
+            text,
+            "{} of {}; {} compared, {} as planned",
             counted(self.findings.len() as u64, "finding"),
             counted(self.causes.len() as u64, "cause"),
-            self.devices,
-            self.cables
+            counted(self.devices, "device"),
+            counted(self.cables, "cable")
         );
         if self.by_device_only > 0 {
             let _ = write!(text, ", {} of them by their device only", self.by_device_only);
@@ -167,10 +188,6 @@ impl Report {
         }
         text
     }
-}
-
-fn counted(count: u64, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 impl fmt::Display for PortAt {

@@ -233,4 +233,12 @@ fn a_malformed_report_hides_no_other_one() {
     let (code, said) = closc(&["cables", "check", &text(&fabric), &text(&cut), &text(&other)]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("p0-t0-001.jsonl` cannot be read") && said.contains("p0-t0-002"), "{said}");
+    assert!(said.contains("incomplete, because 1 report cannot be read: "), "{said}");
+    // Without a readable report, there is no result that looks like success.
+    let (code, said) = closc(&["cables", "check", &text(&fabric), &text(&cut)]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("error: `") && !said.contains("0 findings"), "{said}");
+    assert!(said.contains("nothing was compared: 1 report cannot be read"), "{said}");
+    let (_, said) = closc(&["--format", "json", "cables", "check", &text(&fabric), &text(&cut)]);
+    assert!(said.contains(r#""device": "p0-t0-001""#), "{said}");
 }

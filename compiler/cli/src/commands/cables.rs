@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_cabling::{Device, Judge, Report, Sighting};
+use closc_cabling::{Device, Judge, Report, Sighting, Unread};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
 
@@ -36,21 +36,22 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     for (device, file) in given(plan, &command.reports)? {
         reports.entry(device).or_default().push(file);
     }
-    let (mut judge, mut unread) = (Judge::new(plan), 0);
+    let (mut judge, mut unread) = (Judge::new(plan), Vec::new());
     for (device, files) in &reports {
         match sightings(files) {
             Ok(sightings) => judge.device(*device, &sightings),
             // One malformed report must not hide the reports of all other devices.
             Err(error) => {
-                unread += 1;
-                output::say(printable::line(&output::reason(&error)));
+                let reason = printable::line(&output::reason(&error));
+                tracing::error!("{reason}");
+                unread.push(Unread { device: device.name(plan), reason });
             }
         }
     }
-    let report = judge.finish();
-    let outcome = match (unread, report.findings.is_empty()) {
-        (0, true) => Outcome::Fine,
-        (0, false) => Outcome::Differences,
+    let report = Report { unread, ..judge.finish() };
+    let outcome = match (report.unread.is_empty(), report.findings.is_empty()) {
+        (true, true) => Outcome::Fine,
+        (true, false) => Outcome::Differences,
         (..) => Outcome::Failed,
     };
     output::judged(args, outcome, &CABLES, &report, |report: &Report| {
