@@ -113,11 +113,24 @@ fn every_command_works_on_embedded_switches() {
     let text = up.place.ends(0, &["lab", "miswire", "tree", a, b, "--keep"]);
     assert!(text.contains(&format!("found: {a} and {b} are swapped")), "{text}");
     assert!(up.on("status").contains(&format!("{a} and {b} are swapped")));
-    up.place.ends(1, &["lab", "test", "tree"]);
+    assert!(text.ends_with("this lasts until `closc lab restore`\n"), "{text}");
+    let text = up.place.ends(1, &["lab", "test", "tree"]);
+    assert!(
+        text.contains(&format!("deliberate fault: {a} and {b} are swapped\n`closc lab restore`")),
+        "{text}"
+    );
     up.on("restore");
     assert!(up.on("test").contains("40 delivered, 0 lost"));
-    assert!(up.place.ends(0, &["lab", "cut", "tree", a]).contains(&format!("found: {a} (")));
-    assert!(up.on("up").contains("is configured again"));
+    let text = up.place.ends(0, &["lab", "cut", "tree", a]);
+    assert!(text.contains(&format!("found: {a} (")), "{text}");
+    assert!(text.ends_with("the cable is repaired; `--keep` leaves it cut\n"), "{text}");
+    assert!(!up.on("up").contains("repaired"));
+    up.place.ends(0, &["lab", "cut", "tree", a, "--keep"]);
+    let text = up.on("up");
+    assert!(
+        text.contains("is configured again") && text.contains(&format!("repaired: {a} is cut\n")),
+        "{text}"
+    );
     assert!(up.on("test").contains("40 delivered, 0 lost"));
     assert_eq!(up.processes().len(), 1);
     assert!(up.place.ends(0, &["lab", "down", up.fabric]).contains("1 process ended"));

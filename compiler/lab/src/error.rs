@@ -429,8 +429,8 @@ pub enum TreeFault {
     },
     /// A cable leads to a device without files.
     #[error(
-        "switch `{0}` has cables, and none of the files `ip.batch`, `entries.txtpb` and `pins.txtpb` is in \
-         `switches/{0}`: labs run switches with `os: linux`, `frr`, `p4` or `pins`"
+        "switch `{0}` does not run in a lab: labs need `os: linux`, `frr`, `p4` or `pins`, whose files (`ip.batch`, \
+         `entries.txtpb`, `pins.txtpb`) are not in `switches/{0}`"
     )]
     NoDevice(String),
     /// The entries are for Tofino.

@@ -66,6 +66,9 @@ pub struct UpReport {
     pub seconds: f64,
     /// Whether it was up before and was only configured again.
     pub again: bool,
+    /// Deliberate faults of the lab that was up before. They are repaired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<String>,
     /// The inventory of its switches.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -128,6 +131,7 @@ impl Lab {
         };
         let again = old.as_ref().is_some_and(same);
         let mut lab = Lab::assemble(tree, model, old.filter(|_| again).unwrap_or(fresh), options, guard);
+        let repaired = lab.state.changes_in_words();
         let outcome = if again { lab.up_again(watch) } else { lab.up_fresh(watch) };
         if let Err(error) = outcome {
             let error = watch.reason(error);
@@ -141,7 +145,7 @@ impl Lab {
                 error => error,
             });
         }
-        let report = lab.report(started, again);
+        let report = UpReport { repaired, ..lab.report(started, again) };
         Ok((lab, report))
     }
 
@@ -171,12 +175,15 @@ impl Lab {
 
     /// Sends packets over every path, or those of a sample, and compares every counter.
     pub fn walk(&mut self, extent: Extent, watch: &Watch<'_>) -> Result<TestReport, LabError> {
+        let faults = self.state.changes_in_words();
         if !self.tree.is_source_routed()
             && let Some(routed) = self.site.routed()
         {
-            return routed::run(&self.tree, &self.model, routed, extent, watch);
+            let report = routed::run(&self.tree, &self.model, routed, extent, watch)?;
+            return Ok(TestReport { faults, ..report });
         }
-        test::run(&self.tree, &self.model, &mut *self.site, extent, watch)
+        let report = test::run(&self.tree, &self.model, &mut *self.site, extent, watch)?;
+        Ok(TestReport { faults, ..report })
     }
 
     /// Sends every self-probe, and returns the suspected cables and switches.
@@ -257,6 +264,7 @@ impl Lab {
             cables: self.model.cables.len(),
             seconds: started.elapsed().as_secs_f64(),
             again,
+            repaired: Vec::new(),
             inventory: self.status().inventory,
         }
     }

@@ -14,12 +14,13 @@ const SHOWN: usize = 10;
 
 impl fmt::Display for UpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UpReport { fabric, target, switches, nodes, cables, seconds, again, inventory } = self;
+        let UpReport { fabric, target, switches, nodes, cables, seconds, again, repaired, inventory } = self;
         let word = if *again { "configured again" } else { "up" };
         let on = if *target == Target::Linux { String::new() } else { format!(" on target {target}") };
         let switches = count(*switches, "switch", "switches");
         let (nodes, cables) = (count(*nodes, "node", "nodes"), count(*cables, "cable", "cables"));
         writeln!(f, "{fabric} is {word}{on}: {switches}, {nodes}, {cables} in {seconds:.2} s")?;
+        repaired.iter().try_for_each(|fault| writeln!(f, "repaired: {fault}"))?;
         inventory.iter().try_for_each(|path| writeln!(f, "inventory: {path}"))
     }
 }
@@ -63,9 +64,9 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} groups of next hops, {} ports: {} have a share that differs from their weight",
-            self.groups,
-            self.ports,
+            "{}, {}: {} have a share that differs from their weight",
+            count(self.groups as usize, "group of next hops", "groups of next hops"),
+            count(self.ports as usize, "port", "ports"),
             self.mismatches.len()
         )?;
         shown(f, &self.mismatches, |m| {
@@ -122,6 +123,10 @@ fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> f
 
 impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.faults.iter().try_for_each(|fault| writeln!(f, "deliberate fault: {fault}"))?;
+        if !self.faults.is_empty() {
+            writeln!(f, "`closc lab restore` repairs the lab")?;
+        }
         if let Some(spread) = &self.spread {
             return routed(self, spread, f);
         }
@@ -176,9 +181,15 @@ impl fmt::Display for MiswireReport {
         if self.findings.is_empty() {
             writeln!(f, "found: nothing")?;
         }
-        self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))
+        self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))?;
+        f.write_str(if self.restored { RESTORED_SWAP } else { KEPT })
     }
 }
+
+/// Last lines of the commands that change cables.
+const RESTORED_CUT: &str = "the cable is repaired; `--keep` leaves it cut\n";
+const RESTORED_SWAP: &str = "the cables are restored; `--keep` leaves them swapped\n";
+const KEPT: &str = "this lasts until `closc lab restore`\n";
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -218,7 +229,7 @@ impl fmt::Display for CutReport {
         if !self.is_found() {
             writeln!(f, "not found: {} ({})", self.cut, self.why())?;
         }
-        Ok(())
+        f.write_str(if self.restored { RESTORED_CUT } else { KEPT })
     }
 }
 

@@ -136,7 +136,14 @@ fn every_cut_is_found_by_test_and_by_probes() {
 
 /// Makes the report on a cut cable from the results of probes.
 fn cut_report(cut: &str, probes: ProbeReport) -> CutReport {
-    CutReport { cut: cut.to_owned(), down: false, probes: Some(probes), test: None, findings: Vec::new() }
+    CutReport {
+        restored: false,
+        cut: cut.to_owned(),
+        down: false,
+        probes: Some(probes),
+        test: None,
+        findings: Vec::new(),
+    }
 }
 
 /// Three tiers: also cuts cables between T1 and T2, and tests T2s.

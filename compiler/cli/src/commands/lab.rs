@@ -92,8 +92,8 @@ pub fn run(args: &Args, command: &LabCommand) -> anyhow::Result<Outcome> {
         LabCommand::Miswire { lab, first, second, keep } => {
             with_lab(args, lab, &options, &watch, |tree, options| {
                 let mut lab = Lab::open(tree, options)?;
-                let report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
-                restore_unless(*keep, &mut lab, &watch)?;
+                let mut report = lab.miswire(first, second, LinkLayer::default(), &watch)?;
+                report.restored = restore_unless(*keep, &mut lab, &watch)?;
                 print(args, &MISWIRE, &report, report.is_found())
             })
         }
@@ -124,16 +124,15 @@ fn cut(
     watch: &Watch<'_>,
 ) -> anyhow::Result<CutReport> {
     let report = lab.cut(cable, ends, watch)?;
-    restore_unless(keep, lab, watch)?;
-    Ok(report)
+    Ok(CutReport { restored: restore_unless(keep, lab, watch)?, ..report })
 }
 
-/// Restores broken elements, unless they are to stay broken.
-fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Result<()> {
+/// Restores all cables, unless they are to stay broken. Returns whether it did.
+fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Result<bool> {
     if !keep {
         lab.restore(watch)?;
     }
-    Ok(())
+    Ok(!keep)
 }
 
 /// Prints the labs that are up.

@@ -52,7 +52,9 @@ pub enum JobError {
     #[error("{0}")]
     Action(String),
     /// The fabric has too many NICs.
-    #[error("a job on this target has 2 to {most} NICs, this fabric has {found}")]
+    #[error(
+        "this fabric has {found} NICs, and a job on this target 2 to {most}: use a fabric of fewer `hosts.groups`, as in `topologies/lab`"
+    )]
     Nics {
         /// NICs of the fabric.
         found: u64,

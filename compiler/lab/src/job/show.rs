@@ -51,8 +51,13 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
         }
         let states: Vec<String> = report.states.by.iter().map(|(what, n)| format!("{what} {n}")).collect();
         if !states.is_empty() {
-            let (paths, list) = (report.states.paths, states.join(", "));
-            let _ = writeln!(out, "{}{name}: states of {paths} paths changed: {list}", gap(style));
+            let paths = if report.states.paths == 1 {
+                "1 path".to_owned()
+            } else {
+                format!("{} paths", report.states.paths)
+            };
+            let list = states.join(", ");
+            let _ = writeln!(out, "{}{name}: states of {paths} changed: {list}", gap(style));
         }
         if let Some(switched) = &report.switches {
             let _ = writeln!(out, "{}{name}: {}", gap(style), queues(switched));

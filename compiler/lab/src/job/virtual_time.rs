@@ -71,7 +71,7 @@ pub fn simulate(
     watch: &Watch<'_>,
 ) -> Result<Report, JobError> {
     let tree = Tree::read_with(folder, digests)?;
-    tree.needs_paths("`lab job` in virtual time, whose NICs are agents that write segments,")?;
+    tree.needs_paths("`lab job` on target `embedded`")?;
     let model = Model::of(&tree)?;
     let seats = seats(&tree, &model);
     fits(seats.len() as u64, orders)?;

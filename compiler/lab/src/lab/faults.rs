@@ -22,6 +22,8 @@ use crate::trace::{self, Finding};
 /// Effect of swapping two cables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MiswireReport {
+    /// Whether the lab was repaired afterwards.
+    pub restored: bool,
     /// The cables that changed places.
     pub swapped: (String, String),
     /// Result of the test.
@@ -44,6 +46,8 @@ impl MiswireReport {
 /// Effect of cutting a cable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CutReport {
+    /// Whether the lab was repaired afterwards.
+    pub restored: bool,
     /// The cable.
     pub cut: String,
     /// Whether both ends lost their carrier.
@@ -115,7 +119,7 @@ impl Lab {
         self.site.rewire(&Moves { ends, pairs, link_layer }, watch)?;
         self.reroute(&[a, b], watch)?;
         let (test, findings) = self.look(before.as_deref(), watch)?;
-        Ok(MiswireReport { swapped, test, findings })
+        Ok(MiswireReport { restored: false, swapped, test, findings })
     }
 
     /// Returns the routes of all devices, if switches choose the path.
@@ -199,11 +203,11 @@ impl Lab {
         let down = ends == Ends::Down;
         if before.is_none() {
             let probes = Some(self.probe(watch)?);
-            return Ok(CutReport { cut, down, probes, test: None, findings: Vec::new() });
+            return Ok(CutReport { restored: false, cut, down, probes, test: None, findings: Vec::new() });
         }
         self.reroute(&[cable], watch)?;
         let (test, findings) = self.look(before.as_deref(), watch)?;
-        Ok(CutReport { cut, down, probes: None, test: Some(test), findings })
+        Ok(CutReport { restored: false, cut, down, probes: None, test: Some(test), findings })
     }
 
     /// Repairs every fault and puts every cable back. It cannot be interrupted, so that cables are never half restored.

@@ -18,6 +18,9 @@ const NAMED_MAX: usize = 20;
 /// The report on a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestReport {
+    /// Deliberate faults of the lab, which explain losses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// Ordered pairs of NICs.
     pub pairs: u64,
     /// Ordered pairs of NICs that cables do not connect: with one tier, those in different T0 groups. They are not

@@ -106,7 +106,7 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
 fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Purpose> {
     let (fabric, routing) = (plan.name().parse()?, plan.routing());
     if is_virtual {
-        let what = "`lab job` in virtual time, whose NICs are agents that write segments,";
+        let what = "`lab job` on target `embedded`";
         return Err(LabError::Routing { fabric, routing, what }.into());
     }
     job::fits_kernel(plan.fabric().counts().nics)?;
@@ -213,7 +213,8 @@ fn program(command: &JobArgs) -> anyhow::Result<Utf8PathBuf> {
     let found = program.is_file();
     anyhow::ensure!(
         found,
-        "`{program}` is not there: build it (`cargo build -p closc-nic`) or name it with `--nic-binary`"
+        "target `linux` runs the host agent, and `{program}` does not exist: install `closc-nic` there (`cargo build -p \
+         closc-nic`), or name it by `--nic-binary`; fabrics with `os: p4` need none on target `embedded`"
     );
     program.canonicalize_utf8().with_context(|| format!("cannot find `{program}`"))
 }

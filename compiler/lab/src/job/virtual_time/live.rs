@@ -61,7 +61,7 @@ pub fn live<R, E: From<JobError>>(
 ) -> Result<R, E> {
     let lab = |error: LabError| E::from(JobError::from(error));
     let tree = Tree::read_with(folder, digests).map_err(lab)?;
-    tree.needs_paths("a job in virtual time, whose NICs are agents that write segments,").map_err(lab)?;
+    tree.needs_paths("a job in virtual time").map_err(lab)?;
     let model = Model::of(&tree).map_err(lab)?;
     let seats = seats(&tree, &model);
     fits(seats.len() as u64, orders).map_err(E::from)?;
