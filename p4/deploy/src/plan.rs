@@ -257,9 +257,26 @@ impl Plan {
         sum
     }
 
-    /// Shows exactly what will be sent; switches with the same updates are grouped.
+    /// Shows how many switches change, then exactly what will be sent; switches with the same updates are grouped.
     pub fn show(&self) -> String {
-        show::show(self) + &show::left_out(self) + &sonic::show(self) + &carried::show(self)
+        self.verdict() + &show::updates(self) + &self.others()
+    }
+
+    /// Like [`Plan::show`]. A long list of entries becomes numbers of entries for each table, and `more` is the line
+    /// that follows it.
+    pub fn overview(&self, more: &str) -> String {
+        let (updates, is_short) = show::overview(self);
+        let more = if is_short { more } else { "" };
+        self.verdict() + &updates + &self.others() + more
+    }
+
+    fn verdict(&self) -> String {
+        let uncarried: String = self.uncarried().iter().map(|uncarried| uncarried.line() + "\n").collect();
+        show::verdict(self) + &sonic::verdict(self) + &carried::verdict(self) + &uncarried
+    }
+
+    fn others(&self) -> String {
+        sonic::show(self) + &carried::show(self) + &show::left_out(self)
     }
 
     /// Returns the same for programs.

@@ -14,6 +14,7 @@ use closc_deploy::{
     CarrierOptions, Event, EventKind, Fleet, Gate, Observer, Plan, Preview, PushOptions, PushReport, Reached,
     SonicOptions, open_gate, plan, push, push_plan,
 };
+use closc_diagnostics::figures::counted;
 use closc_diagnostics::printable;
 use indicatif::ProgressBar;
 
@@ -191,7 +192,8 @@ fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     if args.format == Format::Json {
         output::print(&output::document(&PREVIEW, &plan.preview())?)?;
     } else {
-        output::plain(&plan.show())?;
+        let all = args.verbose > 0;
+        output::plain(&if all { plan.show() } else { plan.overview("`--verbose` lists every entry\n") })?;
     }
     Ok(planned(plan))
 }
@@ -266,8 +268,9 @@ pub(super) fn human(report: &PushReport) -> String {
     let (good, failed, skipped) = report.counts();
     let sent = report.updates();
     let mut text = format!(
-        "{good} switches up to date, {failed} failed, {skipped} skipped; {} updates sent\n",
-        sent.total()
+        "{} up to date, {failed} failed, {skipped} skipped; {} sent\n",
+        counted(good as u64, "switch"),
+        counted(sent.total() as u64, "update")
     );
     for (device, fault) in report.failed() {
         let _ = writeln!(text, "  {device}: {fault}");

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
+use super::show::{changing, heading};
 use crate::carrier::CarriedPlan;
 use crate::event::Reporter;
 use crate::fault::Fault;
@@ -46,16 +47,16 @@ pub(super) fn show(plan: &Plan) -> String {
     for (name, made) in plan.carried.iter().filter(|(_, made)| made.changes()) {
         groups.entry(lines(made)).or_default().push(name);
     }
-    let mut text = String::new();
-    for (lines, names) in &groups {
-        let _ = writeln!(text, "{}\n{lines}", names.join(" "));
+    groups.iter().map(|(lines, names)| heading(names) + lines).collect()
+}
+
+/// Returns how many switches change that are configured by files; empty if there are none.
+pub(super) fn verdict(plan: &Plan) -> String {
+    if plan.carried.is_empty() {
+        return String::new();
     }
-    if !plan.carried.is_empty() {
-        let n_changed: usize = groups.values().map(Vec::len).sum();
-        let n_same = plan.carried.len() - n_changed;
-        let _ = writeln!(text, "{n_changed} switches change over SSH, {n_same} do not");
-    }
-    text
+    let n_changed = plan.carried.values().filter(|made| made.changes()).count();
+    changing(n_changed, plan.carried.len() - n_changed, "", " over SSH") + "\n"
 }
 
 fn lines(made: &CarriedPlan) -> String {

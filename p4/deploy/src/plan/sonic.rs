@@ -8,6 +8,7 @@ use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Action, Method, Operation};
 
 use super::Plan;
+use super::show::{changing, heading};
 use crate::sonic::{RoutingMethod, RoutingPlan, SonicPlan};
 
 /// Operations shown for each switch; the rest is counted.
@@ -22,19 +23,16 @@ pub(super) fn show(plan: &Plan) -> String {
     for (name, made) in plan.sonic.iter().filter(|(_, made)| made.changes()) {
         groups.entry(lines(made)).or_default().push(name);
     }
-    let mut text = String::new();
-    for uncarried in plan.uncarried() {
-        let _ = writeln!(text, "{}", uncarried.line());
+    groups.iter().map(|(lines, names)| heading(names) + lines).collect()
+}
+
+/// Returns how many SONiC switches change; empty if there are none.
+pub(super) fn verdict(plan: &Plan) -> String {
+    if plan.sonic.is_empty() {
+        return String::new();
     }
-    for (lines, names) in &groups {
-        let _ = writeln!(text, "{}\n{lines}", names.join(" "));
-    }
-    if !plan.sonic.is_empty() {
-        let n_changed: usize = groups.values().map(Vec::len).sum();
-        let n_same = plan.sonic.len() - n_changed;
-        let _ = writeln!(text, "{n_changed} SONiC switches change, {n_same} do not");
-    }
-    text
+    let n_changed = plan.sonic.values().filter(|made| made.changes()).count();
+    changing(n_changed, plan.sonic.len() - n_changed, "SONiC ", "") + "\n"
 }
 
 fn lines(made: &SonicPlan) -> String {
@@ -58,7 +56,8 @@ fn lines(made: &SonicPlan) -> String {
         let more = ports.len().saturating_sub(PORTS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let named = ports[..ports.len().min(PORTS)].join(", ");
-        let _ = writeln!(text, "  {} ports bounce: {named}{more}", ports.len());
+        let bounce = if ports.len() == 1 { "port bounces" } else { "ports bounce" };
+        let _ = writeln!(text, "  {} {bounce}: {named}{more}", ports.len());
     }
     for operation in patch.operations.iter().take(SHOWN) {
         let _ = writeln!(text, "  {}", line(operation));
@@ -85,7 +84,8 @@ fn routed(routing: &RoutingPlan) -> String {
                 resets if resets.iter().any(|peer| peer == "*") => "all sessions are reset".to_owned(),
                 resets => format!("sessions of {} are reset", resets.join(", ")),
             };
-            format!("by {} lines of vtysh, {sessions}", routing.commands.len())
+            let lines = if routing.commands.len() == 1 { "line" } else { "lines" };
+            format!("by {} {lines} of vtysh, {sessions}", routing.commands.len())
         }
         RoutingMethod::Restart { reasons } => {
             format!("by a restart of the bgp container, because {}", reasons.join("; "))

@@ -24,6 +24,12 @@ async fn a_plan_is_saved_loaded_and_pushed() {
     let shown = first.show();
     assert!(shown.contains("  set pipeline fabric (tables are emptied)\n"), "{shown}");
     assert!(shown.contains("  + ingress.port_role  ingress_port=1 -> nic_port()\n"), "{shown}");
+    let short = first.overview("more\n");
+    assert!(short.starts_with("8 switches change, 0 do not: ") && short.ends_with("\nmore\n"), "{short}");
+    assert!(short.contains(
+        "p0-t0-001, p0-t0-002, p1-t0-001, p1-t0-002\n  set pipeline fabric (tables are emptied)\n"
+    ));
+    assert!(short.contains("\n  + ingress.port_role: 4\n") && short.lines().count() < 60, "{short}");
     let text = first.to_json();
     let loaded = Plan::from_json(&text).expect("it was just written");
     assert_eq!(loaded.to_json(), text);

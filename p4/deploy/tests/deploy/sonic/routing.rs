@@ -103,7 +103,7 @@ async fn a_drain_is_a_few_commands_that_reset_no_session() {
     let shown = made.show();
     assert!(shown.contains("frr.conf by 8 lines of vtysh, no session is reset"), "{shown}");
     assert!(shown.contains("    neighbor Ethernet0 route-map ABOVE-IN-DRAINED in\n"), "{shown}");
-    assert!(shown.contains("1 SONiC switches change"), "{shown}");
+    assert!(shown.contains("1 SONiC switch changes"), "{shown}");
     let preview = serde_json::to_value(made.preview()).expect("JSON");
     assert_eq!(preview["sonic"][NAME]["routing"]["how"]["method"], "commands", "{preview}");
     let report = switch.push_routing(&drained()).await;
