@@ -110,11 +110,11 @@ impl<'a> Draft<'a> {
         let has_t2 = doc.tiers.t2.is_some();
         let groups = u64::from(doc.hosts.groups.value);
         let layout = DraftLayout::new(doc.srv6.as_ref(), has_t2);
-        let t0 = DraftTier::t0(doc, catalogue);
-        let t1 = DraftTier::t1(doc, catalogue, &t0, groups);
+        let t0 = DraftTier::t0((doc, spans), catalogue);
+        let t1 = DraftTier::t1((doc, spans), catalogue, &t0, groups);
         let wiring = doc.tiers.t2.as_ref().and_then(|t2| t2.wiring).map_or(Wiring::Full, |w| w.value);
         let rows = doc.tiers.t2.as_ref().map_or(1, |t2| number(t2.rows, t1.count));
-        let t2 = doc.tiers.t2.as_ref().map(|t2| DraftTier::t2(t2, catalogue, &t1, wiring, rows));
+        let t2 = doc.tiers.t2.as_ref().map(|t2| DraftTier::t2((t2, spans), catalogue, &t1, (wiring, rows)));
         let zone_ports = t2.as_ref().and_then(|tier| tier.zone_ports(doc.tiers.t2.as_ref()?, &layout));
         let t2 = t2.map(|tier| tier.with_zones(zones, zone_ports));
         let names = DraftNames::new(doc.naming.as_ref(), has_t2 || zones > 1);

@@ -12,6 +12,7 @@ pub(crate) use ranges::{NAMES_MAX, NameRange, rewritten};
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::shape::Shape;
+use crate::suggest::listed;
 
 /// Why a name has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +162,16 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
     find_switch(shape, naming, name).map(Subject::Switch)
 }
 
+/// Lists a name of each kind.
+pub(crate) fn samples(naming: &Naming) -> String {
+    let switch = |tier| Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: 0 };
+    let node = Node { zone: ZoneId(0), unit: 0, index: 0 };
+    let (t0, t1) = (naming.switch(switch(TierId::T0)), naming.switch(switch(TierId::T1)));
+    let link = format!("{t0}{LINK_SEPARATOR}{t1}");
+    let (nic, port) = (naming.nic(node, 0), naming.nic_port(node, 0, PlaneId(0)));
+    listed([t0.as_str(), t1.as_str(), &naming.node(node), &nic, &port, &link, "plane 0"])
+}
+
 /// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns why it has no meaning.
 pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
     let written = name;
@@ -168,7 +179,7 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
         Ok(subject) => Ok((name, subject)),
         Err(NameFault::Unreadable) => Err(match rewritten(written, |name| naming.nearest(name)) {
             Some(near) => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
-            None => format!("`{name}` is not a name in this fabric"),
+            None => format!("`{name}` is not a name in this fabric; names look like {}", samples(naming)),
         }),
         Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
         Err(NameFault::NoCable { why }) => Err(format!("`{name}` is not a cable: {why}")),

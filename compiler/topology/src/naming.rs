@@ -121,9 +121,13 @@ impl Naming {
         })
     }
 
-    /// Returns the correctly padded form of a name with other padding: `p0-t0-017` for `p0-t0-17`, `plane 1` for `plane1`.
+    /// Returns the correct form of a name with other padding, letter case or separators: `p0-t0-017` for `P0_T0_17`,
+    /// `plane 1` for `plane1`.
     pub fn nearest(&self, name: &str) -> Option<String> {
-        let plane = name.strip_prefix("plane").and_then(|number| number.trim().parse::<u8>().ok());
+        let lower = name.to_ascii_lowercase();
+        let plane = lower.strip_prefix("planes").or_else(|| lower.strip_prefix("plane"));
+        let plane =
+            plane.and_then(|number| number.trim_start_matches(['=', ':', '-', ' ']).parse::<u8>().ok());
         if let Some(plane) = plane {
             return Some(format!("plane {plane}"));
         }
@@ -131,7 +135,8 @@ impl Naming {
             let (upper, number) = upper.split_at(upper.find('#').unwrap_or(upper.len()));
             return Some(format!("{}{LINK_SEPARATOR}{}{number}", self.nearest(lower)?, self.nearest(upper)?));
         }
-        let (device, nic) = name.split_at(name.find('/').unwrap_or(name.len()));
+        let (device, nic) = name.split_at(name.find(['/', ':']).unwrap_or(name.len()));
+        let nic = nic.to_ascii_lowercase().replacen(':', "/", 1);
         let patterns = [&self.t0, &self.t1, &self.t2, &self.node];
         let written = patterns.iter().find_map(|pattern| Some(pattern.write(pattern.read_loosely(device)?)));
         written.map(|written| format!("{written}{nic}"))
@@ -184,6 +189,28 @@ mod tests {
         assert_eq!(zoned.switch(Switch { zone: ZoneId(1), ..t0 }), "z1-p3-t0-017");
         assert_eq!(zoned.switch(Switch { tier: TierId::T2, ..t0 }), "p3-t2-017");
         assert_eq!(zoned.node(Node { zone: ZoneId(1), ..node }), "z1-su017-n004");
+    }
+
+    #[test]
+    fn names_in_other_spellings_are_recognised() {
+        let names = Naming::default_for(false);
+        for (written, meant) in [
+            ("p0-t0-17", "p0-t0-017"),
+            ("P0-T0-017", "p0-t0-017"),
+            ("p0_t0_17", "p0-t0-017"),
+            ("SU1-N2/NIC0.P1", "su001-n002/nic0.p1"),
+            ("su001-n002:nic0", "su001-n002/nic0"),
+            ("P0-T0-1--P0-T1-2#2", "p0-t0-001--p0-t1-002#2"),
+            ("Plane 1", "plane 1"),
+            ("planes 1", "plane 1"),
+            ("plane=1", "plane 1"),
+        ] {
+            assert_eq!(names.nearest(written).as_deref(), Some(meant), "{written}");
+        }
+        assert_eq!(
+            ["leaf1", "plane", "plane x", "p0-t3-1"].map(|name| names.nearest(name)),
+            [const { None }; 4]
+        );
     }
 
     #[test]

@@ -37,6 +37,9 @@ const LONGEST: usize = 100;
 /// The shortest word whose misspelling is certain.
 const CERTAIN_LETTERS: usize = 5;
 
+/// The shortest word whose plural is certain.
+const SINGULAR_LETTERS: usize = 4;
+
 /// A misspelling is uncertain if a second known word is within this many edits.
 const CERTAIN_MARGIN: usize = 2;
 
@@ -44,13 +47,15 @@ fn simple(text: &str) -> String {
     text.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// Returns whether a key can only be a misspelling of `meant`. It is one if only letter case and separators differ.
-/// In a word of five letters or more, one edit is certain too, if no second known key is near.
+/// Returns whether a key can only be a misspelling of `meant`. It is one if only letter case and separators differ, or
+/// if it is the singular of `meant`. In a word of five letters or more, one edit is certain too, if no second known key
+/// is near.
 fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
     let distance = |known: &str| strsim::damerau_levenshtein(&simple(key), &simple(known));
     let is_near = |other: &&str| *other != meant && distance(other) <= CERTAIN_MARGIN;
     match distance(meant) {
         0 => true,
+        1 if key.chars().count() >= SINGULAR_LETTERS && format!("{}s", simple(key)) == simple(meant) => true,
         1 => key.chars().count() >= CERTAIN_LETTERS && !known.into_iter().any(|other| is_near(&other)),
         _ => false,
     }

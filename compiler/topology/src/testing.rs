@@ -205,6 +205,12 @@ mod tests {
         for (fragment, expected) in [
             ("planes: 0", "E0301"),
             ("planes: 17", "E0301"),
+            ("tiers: { t0: { os: nxos } }", "E0112"),
+            ("hosts: { nic_per_node: 4, rails: 4 }", "E0107"),
+            ("QoS: lossless", "E0107"),
+            ("tiers: { t1: { platform: spectrum4-sn5600, os: nxos } }", "E0112"),
+            ("tiers: { t0: { os: nxos }, t1: { os: nxos } }", "E0112"),
+            ("{ routing: bgp-unnumbered, tiers: { t0: { os: nxos } } }", "E0112"),
             ("tiers: { t0: { up: { count: 128, breakout: 3x200G } } }", "E0204"),
             ("tiers: { t1: { down: { breakout: 3x200G } } }", "E0204"),
             (

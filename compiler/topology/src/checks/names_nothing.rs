@@ -2,22 +2,21 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 use crate::draft::{Draft, Entry};
 use crate::field;
-use crate::names::{NameFault, find_link, rewritten};
-use crate::naming::{LINK_SEPARATOR, Naming};
-use crate::suggest::{listed, shorten};
+use crate::names::{NameFault, find_link, rewritten, samples};
+use crate::naming::Naming;
+use crate::suggest::shorten;
 
 /// A name in exceptions does not have the form of a name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
     title: "an exception for an unknown name",
-    what: "This applies to `exceptions` and to `members` of `domains`. Every name is that of a switch, node, \
-           NIC, link or host cable, or a plane as in `plane 3`.",
-    why: "An exception with an unknown name has no effect, and the intended device is unchanged.",
+    what: "Every name in `exceptions`, and in `members` of `domains`, has the form of a switch, node, NIC, link or \
+           host cable, or of a plane, as in `plane 3`. Ranges such as `p0-t1-[001-004]` are several names.",
+    why: "closc rejects the file. If it skipped the entry, the intended device would stay in service.",
     example: "exceptions: { absent: [leaf-17] }",
-    fix: "Write the name in closc's form. The message shows an example of each kind.",
+    fix: "Write the name in closc's form. The message proposes a name, or shows an example of each kind.",
 };
 
 /// Reports names that cannot be read.
@@ -51,11 +50,13 @@ fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
     let meant = rewritten(&entry.written, |name| draft.names.naming.nearest(name));
     match meant.filter(|meant| *meant != entry.written) {
         Some(meant) => {
-            let why = if meant.starts_with("plane ") { "" } else { " numbers are padded" };
+            let digits = |name: &str| name.replace('0', "");
+            let is_padding = !meant.starts_with("plane ") && digits(&meant) == digits(&entry.written);
+            let why = if is_padding { " numbers are padded" } else { "" };
             let help = format!("did you mean `{meant}`?{why}");
             diagnostic.replace(entry.span, quoted(&meant), help)
         }
-        None => diagnostic.note(format!("names look like {}", samples(draft))),
+        None => diagnostic.note(format!("names look like {}", samples(&draft.names.naming))),
     }
 }
 
@@ -105,22 +106,11 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(first.span, "")
         .and(draft.at(field!("naming")), "replaced here")
-        .note(format!("names look like {}", samples(draft)));
+        .note(format!("names look like {}", samples(&draft.names.naming)));
     match meant {
         Meant::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
         Meant::Several => diagnostic.help("write the names as `naming` makes them"),
     }
-}
-
-/// Returns a name of each kind.
-fn samples(draft: &Draft<'_>) -> String {
-    let naming = &draft.names.naming;
-    let switch = |tier| Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: 0 };
-    let node = Node { zone: ZoneId(0), unit: 0, index: 0 };
-    let (t0, t1) = (naming.switch(switch(TierId::T0)), naming.switch(switch(TierId::T1)));
-    let link = format!("{t0}{LINK_SEPARATOR}{t1}");
-    let (nic, port) = (naming.nic(node, 0), naming.nic_port(node, 0, PlaneId(0)));
-    listed([t0.as_str(), t1.as_str(), &naming.node(node), &nic, &port, &link, "plane 0"])
 }
 
 #[cfg(test)]

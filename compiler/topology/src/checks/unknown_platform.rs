@@ -39,8 +39,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
                 .help(format!("did you mean {}?", either_of(&titled))),
             None => diagnostic
-                .note(format!("the catalogue has {}", listed(usual().filter(of_chip))))
-                .help("use one of these, or add a platform file of your own"),
+                .note(format!(
+                    "the catalogue has {}",
+                    nearest_few(&name.value, usual().filter(of_chip), draft.catalogue.ids().filter(of_chip))
+                ))
+                .help("`closc platforms` lists all; `--platforms` adds a file of your own"),
         });
     }
 }
@@ -59,6 +62,24 @@ fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let derived = draft.catalogue.iter().filter(|platform| platform.derived);
     let all = draft.catalogue.usual().chain(derived);
     all.filter(|platform| holds(&platform.title)).map(|platform| platform.id.as_str()).collect()
+}
+
+/// Number of platforms that a message lists.
+const FEW: usize = 6;
+
+/// Lists the usual names that are most similar to a name, and counts all others.
+fn nearest_few<'a>(
+    name: &str,
+    usual: impl Iterator<Item = &'a str>,
+    all: impl Iterator<Item = &'a str>,
+) -> String {
+    let mut usual: Vec<&str> = usual.collect();
+    let name = shorten(name);
+    usual.sort_by_key(|known| strsim::damerau_levenshtein(&name, known));
+    usual.truncate(FEW);
+    let more = all.count().saturating_sub(usual.len());
+    let few = listed(usual);
+    if more == 0 { few } else { format!("{few} and {more} more") }
 }
 
 fn either_of(names: &[&str]) -> String {
@@ -100,6 +121,9 @@ mod tests {
         }
         let far = findings("tiers: { t1: { platform: th5-slim } }");
         assert!(far.iter().next().unwrap().notes[0].starts_with("the catalogue has `th5-128x400g`, "));
+        let unlike = findings("tiers: { t1: { platform: foo } }");
+        let note = &unlike.iter().next().unwrap().notes[0];
+        assert!(note.ends_with(" more") && note.split(", ").count() == 6, "{note}");
         let titled = findings("tiers: { t1: { platform: Arista-7060X6 } }");
         let help = &titled.iter().next().unwrap().help[0];
         assert!(help.starts_with("did you mean `th5-128x400g`, `th5-256x200g`"), "{help}");

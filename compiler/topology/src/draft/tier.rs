@@ -13,6 +13,8 @@ use crate::choice::Wiring;
 use crate::coordinate::{PlaneId, Side, TierId, ZoneId};
 use crate::document::{FabricDoc, HardwareDoc, PortsDoc, SplitDoc, T2Doc, ZoneHardwareDoc};
 use crate::read::{Named, Spanned};
+use crate::spans::Spans;
+use crate::tier_field;
 
 /// A tier with its defaults.
 #[derive(Debug, Clone)]
@@ -201,6 +203,8 @@ struct Common<'a> {
     id: TierId,
     name: &'a Spanned<SmolStr>,
     os: Option<Spanned<Os>>,
+    /// Whether the file has an `os` that does not exist.
+    os_refused: bool,
     layout: Option<&'a Spanned<SmolStr>>,
     by_plane: Option<&'a Named<u16, HardwareDoc>>,
     by_zone: Option<&'a Named<u16, ZoneHardwareDoc>>,
@@ -224,12 +228,13 @@ impl DraftTier {
     }
 
     /// Returns the first tier.
-    pub(super) fn t0(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
+    pub(super) fn t0((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
         let tier = &doc.tiers.t0;
         let common = Common {
             id: TierId::T0,
             name: &tier.platform,
             os: tier.os,
+            os_refused: is_refused(spans, TierId::T0, tier.os),
             layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
@@ -245,12 +250,18 @@ impl DraftTier {
     /// Returns the second tier: as many T1s as a T0 has uplinks, divided by its parallel cables. Each has as many
     /// downlinks as there are T0 groups, times those cables. Without a second tier, there are 0 switches, with the
     /// hardware of T0s.
-    pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
-        let Some(tier) = &doc.tiers.t1 else { return Self::without_t1(doc, catalogue) };
+    pub(super) fn t1(
+        (doc, spans): (&FabricDoc, &Spans),
+        catalogue: &Catalogue,
+        t0: &DraftTier,
+        groups: u64,
+    ) -> Self {
+        let Some(tier) = &doc.tiers.t1 else { return Self::without_t1((doc, spans), catalogue) };
         let common = Common {
             id: TierId::T1,
             name: &tier.platform,
             os: tier.os,
+            os_refused: is_refused(spans, TierId::T1, tier.os),
             layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
@@ -262,12 +273,13 @@ impl DraftTier {
         Self::new(&common, catalogue, count, number(tier.parallel, 1), blocks)
     }
 
-    fn without_t1(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
+    fn without_t1((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
         let t0 = &doc.tiers.t0;
         let common = Common {
             id: TierId::T1,
             name: &t0.platform,
             os: t0.os,
+            os_refused: is_refused(spans, TierId::T0, t0.os),
             layout: None,
             by_plane: None,
             by_zone: None,
@@ -276,11 +288,17 @@ impl DraftTier {
     }
 
     /// Returns the third tier; its downlinks are counted by [`DraftTier::with_zones`].
-    pub(super) fn t2(tier: &T2Doc, catalogue: &Catalogue, t1: &DraftTier, wiring: Wiring, rows: u64) -> Self {
+    pub(super) fn t2(
+        (tier, spans): (&T2Doc, &Spans),
+        catalogue: &Catalogue,
+        t1: &DraftTier,
+        (wiring, rows): (Wiring, u64),
+    ) -> Self {
         let common = Common {
             id: TierId::T2,
             name: &tier.platform,
             os: tier.os,
+            os_refused: is_refused(spans, TierId::T2, tier.os),
             layout: tier.layout.as_ref(),
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
@@ -327,7 +345,9 @@ impl DraftTier {
         [(down_doc, down), (up_doc, up)]: [(Option<&PortsDoc>, u64); 2],
     ) -> Self {
         let platform = catalogue.get(&common.name.value).cloned();
-        let os = common.os.map(|os| os.value).or(platform.as_ref().and_then(|p| p.oses.first().copied()));
+        let usual =
+            platform.as_ref().filter(|_| !common.os_refused).and_then(|own| own.oses.first().copied());
+        let os = common.os.map(|os| os.value).or(usual);
         let platform = platform.map(|own| os.map_or_else(|| own.clone(), |os| own.under(os)));
         let hardware = platform.as_deref();
         let layout = hardware.zip(common.layout).and_then(|(own, name)| own.layouts.get(name.value.as_str()));
@@ -351,6 +371,12 @@ impl DraftTier {
             platform,
         }
     }
+}
+
+/// Tells whether the file has an `os` for a tier that does not exist. The tier then has none, because findings about
+/// another one would be false.
+fn is_refused(spans: &Spans, tier: TierId, os: Option<Spanned<Os>>) -> bool {
+    os.is_none() && spans.stated(tier_field!(tier, "os")).is_some()
 }
 
 /// Returns the stated number of ports, or the number that follows from others.

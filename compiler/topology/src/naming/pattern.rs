@@ -275,13 +275,20 @@ impl Pattern {
         self.read_loosely(name).filter(|numbers| self.write(*numbers) == name)
     }
 
-    /// Reads the numbers of a name with any padding, to suggest the correct name.
+    /// Reads the numbers of a name with any padding, letter case and separators, to suggest the correct name.
     pub fn read_loosely(&self, name: &str) -> Option<Numbers> {
         let mut numbers = Numbers::default();
         let mut rest = name;
         for part in &self.parts {
             match part {
-                Part::Text(text) => rest = rest.strip_prefix(text.as_str())?,
+                Part::Text(text) => {
+                    let (start, end) = rest.split_at_checked(text.len())?;
+                    let simple = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+                    if simple(start) != simple(text) {
+                        return None;
+                    }
+                    rest = end;
+                }
                 Part::Hole(hole) => {
                     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
                     let shown: u32 = rest[..end].parse().ok()?;

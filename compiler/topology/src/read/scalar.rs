@@ -53,9 +53,20 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
             None
         }
         Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Mapping(_) => {
-            reader.wrong_type(item, "a whole number", "8")
+            let (least, most) = narrow((reader.range)(&reader.path()), min, max);
+            let example = without_unit(&item.value).unwrap_or(8).clamp(least, most);
+            reader.wrong_type(item, "a whole number", &example.to_string())
         }
     }
+}
+
+/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9000B`.
+fn without_unit(value: &Value) -> Option<i128> {
+    let Value::Text(text) = value else { return None };
+    let number = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
+    let groups: Vec<&str> = number.split([',', '_', '\'']).collect();
+    let is_grouped = groups.len() == 1 || groups[1..].iter().all(|group| group.len() == 3);
+    groups.concat().parse().ok().filter(|_| is_grouped)
 }
 
 /// Limits the range of a type to that of a key, as the schema and the reference state it.
