@@ -50,6 +50,7 @@ pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> Strin
         text,
         "\
 # {places} NICs of {speed} in {planes} plane{many}{by_nic}, with {tiers} tiers of switches. `closc check` prints its counts.
+# {growth}
 
 fabric: {name}
 planes: {planes}  # every NIC has a port of {port} in each
@@ -67,6 +68,7 @@ tiers:
         speed = need.speed,
         planes = design.planes,
         by_nic = by_nic(design),
+        growth = growth(need, design),
         many = if design.planes == 1 { "" } else { "s" },
         tiers = design.tiers().count(),
         name = need.name,
@@ -94,6 +96,25 @@ tiers:
         text.push_str(if is_firm { "" } else { BEYOND });
     }
     text
+}
+
+/// Returns how the fabric grows without moving a plugged cable.
+fn growth(need: &Need, design: &Design<'_>) -> String {
+    let (largest, places) = (design.largest(), design.places());
+    if largest <= places {
+        return "It has no room to grow: `closc design --nics N --grow-to M` finds fabrics that have."
+            .to_owned();
+    }
+    let per_step = if design.third.is_some() { places / design.zones() } else { places / design.groups };
+    let edit = match (&design.third, design.parallel) {
+        (Some(_), _) => format!("raise `zones`, at most to {}", largest / per_step),
+        (None, parallel) => {
+            let spare = if spare(need, design).is_empty() { "" } else { ", lower `spare` by as many" };
+            let groups = largest / per_step;
+            format!("raise `groups`, at most to {groups}, and T1 `count` by {parallel} for each{spare}")
+        }
+    };
+    format!("To grow to {} NICs: {edit}; `closc grow OLD NEW` prints the cables.", number(largest.into()))
 }
 
 /// Writes the widths of addresses and uSIDs of three tiers.
