@@ -5,6 +5,7 @@
 
 use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
+use closc_diagnostics::figures::counted;
 use closc_diagnostics::show::{github, json, text};
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_plan::Plan;
@@ -42,11 +43,24 @@ pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<
         None => show(args, &diagnostics, &sources),
         Some(_) if args.verbose > 0 => show(args, &diagnostics, &sources),
         Some(_) if warnings > 0 && args.format == Format::Human && !args.quiet => {
-            output::say(format_args!("{}; `closc check {file}` prints them", plural(warnings, "warning")));
+            output::say(format_args!(
+                "{}; `closc check {file}` prints them",
+                counted(warnings as u64, "warning")
+            ));
         }
         Some(_) => {}
     }
     Ok(plan.map(|plan| Input { plan, warnings }))
+}
+
+/// Fails for a fabric whose switches choose the path.
+pub(crate) fn needs_source_routing(what: &str, plan: &Plan) -> anyhow::Result<()> {
+    let (fabric, routing) = (plan.name(), plan.routing().word());
+    anyhow::ensure!(
+        plan.is_source_routed(),
+        "{what} needs `routing: srv6-static`: in `{fabric}`, switches choose the path (`{routing}`)"
+    );
+    Ok(())
 }
 
 /// Reads the built-in catalogue with the platforms of a site; `None` if they have faults, which were shown.
@@ -118,17 +132,10 @@ fn people(diagnostics: &Diagnostics, sources: &Sources) {
     }
 }
 
-fn plural(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        more => format!("{more} {word}s"),
-    }
-}
-
 fn summary(diagnostics: &Diagnostics) -> String {
-    let errors = plural(diagnostics.errors(), "error");
+    let errors = counted(diagnostics.errors() as u64, "error");
     match diagnostics.warnings() {
         0 => format!("{errors}; nothing was written"),
-        warnings => format!("{errors} and {}; nothing was written", plural(warnings, "warning")),
+        warnings => format!("{errors} and {}; nothing was written", counted(warnings as u64, "warning")),
     }
 }

@@ -115,7 +115,9 @@ impl Avoid {
             bail!("`{name}` is a node: give its NIC ports, such as `{}`", first_port(plan, node));
         }
         let meant = plan.topology().naming.nearest(name).filter(|meant| meant != name);
-        let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        let first = plan.switches().next().map(|first| plan.topology().naming.switch(first));
+        let usual = || format!("; names look like `{}`, `plane 0`", first.as_deref().unwrap_or_default());
+        let meant = meant.map_or_else(usual, |meant| format!("; did you mean `{meant}`?"));
         bail!("no plane, switch or cable `{name}` in this fabric{meant}")
     }
 

@@ -27,6 +27,9 @@ fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
         objects::whole(tree)?;
         return Ok(Box::new(Packed::of(tree, objects::blob(tree)?)?));
     }
+    if !tree.exists() {
+        bail!("`{tree}` does not exist: name the folder that `closc compile --out` wrote");
+    }
     if !tree.is_file() {
         return Ok(Box::new(Folder::new(tree)));
     }

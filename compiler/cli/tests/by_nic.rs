@@ -79,7 +79,7 @@ fn diff_and_grow_add_no_pairs_across_zones() {
     let place = place();
     place.write("larger.yaml", yaml(3, "ecmp-static", "linux"));
     let text = place.ends(2, &["diff", "fabric.yaml", "larger.yaml"]);
-    assert!(text.contains("inside a T0 group come") && text.contains("across T0 groups"), "{text}");
+    assert!(text.contains("inside a T0 group are added") && text.contains("across T0 groups"), "{text}");
     assert!(!text.contains("across zones"), "{text}");
     let text = place.ends(2, &["grow", "fabric.yaml", "larger.yaml"]);
     assert!(text.contains("no cable that is plugged moves\n"), "{text}");

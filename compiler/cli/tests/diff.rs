@@ -369,7 +369,7 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     let place = place();
     place.write("c.yaml", p4().replace("groups: 2", "groups: 3"));
     let text = place.ends(2, &["grow", "a.yaml", "c.yaml"]);
-    assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs come\n"), "{text}");
+    assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs added\n"), "{text}");
     assert!(
         text.contains("add t0-t1: 4 cables of 1m virtual")
             && text.contains("addresses and segments of what is there stay"),

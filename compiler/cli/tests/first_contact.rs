@@ -46,9 +46,33 @@ fn commands_of_other_tools_are_answered() {
     }
     let said = place.ends(64, &["check", LAB, "--json"]);
     assert!(said.contains("`--format json`") && !said.contains("-- --json"), "{said}");
+    let said = place.ends(64, &["export", "fabric.yaml"]);
+    assert!(said.contains("`fabric.yaml` is in the place of a command"), "{said}");
+    let said = place.ends(64, &["init", "--planes", "20"]);
+    assert!(said.contains("20 is not a number from 1 to 16"), "{said}");
+    let said = place.ends(1, &["verify", "nope"]);
+    assert!(said.contains("`nope` does not exist: name the folder that"), "{said}");
     assert!(place.ends(64, &["verfy"]).contains("'verify'"), "spelling is still corrected");
     let said = place.ends(64, &["check", LAB, "--format", "markdown"]);
     assert!(said.contains("`closc check` does not support `--format markdown`"), "{said}");
+}
+
+#[test]
+fn keys_in_the_singular_are_fixed_and_cause_no_other_findings() {
+    let place = Place::new();
+    let text = place.read("topologies/examples/rails.yaml");
+    for (right, wrong) in
+        [(" rails:", " rail:"), (" lanes:", " lane:"), ("\nhosts:", "\nhost:"), ("\ntiers:", "\ntier:")]
+    {
+        place.write("wrong.yaml", text.replace(right, wrong));
+        let said = place.ends(1, &["check", "wrong.yaml"]);
+        assert!(said.contains("\n1 error; nothing was written"), "{said}");
+        place.ends(0, &["fix", "wrong.yaml"]);
+        assert_eq!(place.read("wrong.yaml"), text, "{wrong}");
+    }
+    place.write("wrong.yaml", text.replace("nics_per_node:", "nic_per_node:"));
+    let said = place.ends(1, &["check", "wrong.yaml"]);
+    assert!(said.contains("did you mean `nics_per_node`?") && said.contains("1 error;"), "{said}");
 }
 
 #[test]
@@ -67,12 +91,24 @@ fn names_of_elements_are_proposed_with_their_padding() {
     place.ends(1, &["fix", "partly.yaml"]);
     assert_eq!(place.read("partly.yaml"), partly);
 
-    for (name, meant) in [("p0-t1-[1-2]", "p0-t1-[001-002]"), ("p0-t1-1", "p0-t1-001")] {
+    for (name, meant) in [
+        ("p0-t1-[1-2]", "p0-t1-[001-002]"),
+        ("p0-t1-1", "p0-t1-001"),
+        ("P0_T1_1", "p0-t1-001"),
+        ("SU1-N1:NIC0", "su001-n001/nic0"),
+        ("Planes 1", "plane 1"),
+    ] {
         let said = place.ends(1, &["whatif", "--fail", name, LAB]);
         assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
     }
     let said = place.ends(1, &["whatif", "--fail", "plane", LAB]);
     assert!(said.contains("`plane 0`") && said.contains("`--each plane`"), "{said}");
+    for (kind, form) in [("T1", "p0-t1-001"), ("node 1", "su001-n001"), ("cable", "p0-t0-001--p0-t1-001")] {
+        let said = place.ends(1, &["whatif", "--fail", kind, LAB]);
+        assert!(said.contains(&format!("`{kind}` names no element: write one as `{form}`")), "{said}");
+    }
+    let said = place.ends(1, &["whatif", "--fail", "leaf1", LAB]);
+    assert!(said.contains("; names look like `p0-t0-001`, "), "{said}");
     let said = place.ends(1, &["drain", "p0-t1-1", LAB]);
     assert!(said.contains("did you mean `p0-t1-001`?"), "{said}");
     let said = place.ends(1, &["explain", "p0-t0-001"]);
@@ -129,6 +165,15 @@ fn warnings_are_printed_by_check_and_counted_later() {
         "{later}"
     );
     assert!(said(&["te", "warned.yaml", "--demand", "demand.csv", "-v"]).contains("warning["));
+    let nics = ["su001-n001/nic0", "su002-n001/nic0"];
+    for args in [
+        &["whatif", "warned.yaml", "--fail", "plane 0"][..],
+        &["paths", "warned.yaml", nics[0], nics[1]],
+        &["explain", "device", "warned.yaml", "p0-t0-001"],
+    ] {
+        let later = said(args);
+        assert!(!later.contains("warning[") && later.contains("prints them"), "{later}");
+    }
 }
 
 #[test]

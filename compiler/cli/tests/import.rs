@@ -82,9 +82,9 @@ fn a_lab_of_others_is_found() {
     let place = Place::new();
     place.write("lab.clab.yml", LAB);
     let why = place.ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"]);
-    assert!(why.contains("`--map FILE` says where"), "{why}");
+    assert!(why.contains("`--map FILE` writes old and new names"), "{why}");
     let said = place.ends(0, &["import", "lab.clab.yml", "--out", "lab.yaml", "--map", "map.csv"]);
-    assert!(said.contains("7 of 7 cables") && said.contains("left out: 1 links"), "{said}");
+    assert!(said.contains("7 of 7 cables") && said.contains("left out: 1 link "), "{said}");
     let file = place.read("lab.yaml");
     assert!(file.contains("t0: \"leaf{index}\"") && file.contains("t1: \"spine{index}\""), "{file}");
     assert!(file.contains("up: { count: 2, first_cage: 48 }"), "{file}");
@@ -152,7 +152,7 @@ fn a_living_plant_is_read_by_lldp() {
         place.write(&format!("lldp/{device}.txt"), text);
     }
     let said = place.ends(0, &["import", "lldp", "--out", "living.yaml"]);
-    assert!(said.contains("16 of 16 cables are where it says, 0 more are absent; 0 names"), "{said}");
+    assert!(said.contains("16 of 16 cables match, 0 more absent; 0 names changed"), "{said}");
 }
 
 /// Two cables are swapped and one is missing: the file marks the missing one as absent, and the report lists the swap

@@ -67,7 +67,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
         ("--nics 16 --planes 4", "less than half of the ports of T1s or T2s would be in use"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
-        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "designs were found"),
+        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "only 1 design found"),
     ] {
         let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
         let said = place.ends(1, &words);

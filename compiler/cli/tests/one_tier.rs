@@ -46,7 +46,7 @@ fn diff_and_grow_add_no_pairs_across_groups() {
     let place = place();
     place.write("larger.yaml", yaml(6, "linux"));
     let text = place.ends(2, &["diff", "fabric.yaml", "larger.yaml"]);
-    assert!(text.contains("18 pairs of NICs inside a T0 group come, with 2 paths\n"), "{text}");
+    assert!(text.contains("18 pairs of NICs inside a T0 group are added, with 2 paths\n"), "{text}");
     assert!(!text.contains("across T0 groups"), "{text}");
     let text = place.ends(2, &["grow", "fabric.yaml", "larger.yaml"]);
     assert!(text.contains("no cable that is plugged moves\n"), "{text}");

@@ -280,5 +280,5 @@ async fn a_push_over_gnmi_says_what_it_does() {
     let (code, said) = fleet.push("a", &["--max-failures", "1"], None).await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(first) && said.contains("push this switch over sonic-ssh"), "{said}");
-    assert!(said.contains("1 switches up to date, 1 failed"), "{last}: {said}");
+    assert!(said.contains("1 switch up to date, 1 failed"), "{last}: {said}");
 }

@@ -112,7 +112,9 @@ fn tools_get_the_same() {
 fn what_cannot_be_read_is_another_exit_code() {
     let place = compiled();
     let why = place.ends(1, &["verify", "nothing"]);
-    assert_eq!(why, "error: `manifest.json` is missing: this is not an artefact tree\n");
+    assert_eq!(why, "error: `nothing` does not exist: name the folder that `closc compile --out` wrote\n");
+    let why = place.ends(1, &["verify", "."]);
+    assert!(why.ends_with("`manifest.json` is missing: this is not an artefact tree\n"), "{why}");
     place.write("tree/manifest.json", "{");
     place.ends(1, &["verify", "tree"]);
 }

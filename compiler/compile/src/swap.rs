@@ -118,7 +118,7 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
 fn lock(path: &Utf8Path) -> Result<File, CompileError> {
     let mut options = OpenOptions::new();
     let file = closc_files::own(path, options.read(true).write(true).create(true).truncate(false))
-        .map_err(CompileError::file("lock", path))?;
+        .map_err(CompileError::file("write", path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(CompileError::Locked(path.to_owned())),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use closc_diagnostics::figures::{number, percent};
+use closc_diagnostics::figures::{counted, number, percent};
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
@@ -89,6 +89,10 @@ fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
     }
 }
 
+fn every(paths: u64) -> String {
+    if paths == 1 { "their only path".to_owned() } else { format!("all {}", counted(paths, "path")) }
+}
+
 fn word(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Local => "local",
@@ -107,10 +111,10 @@ fn sentence(row: &PairChange) -> String {
     let planes: Vec<PlaneId> = row.planes().collect();
     let planes = planes_text(&planes);
     match (row.old, row.new) {
-        (None, Some(share)) => format!("{pairs} {place} come, with {} paths", number(share.usable)),
-        (Some(share), None) => format!("{pairs} {place} go, with {} paths", number(share.usable)),
+        (None, Some(share)) => format!("{pairs} {place} are added, with {}", counted(share.usable, "path")),
+        (Some(share), None) => format!("{pairs} {place} are removed, with {}", counted(share.usable, "path")),
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
-            format!("{pairs} {place} are cut off: they lose all {} paths", number(old.usable))
+            format!("{pairs} {place} are cut off: they lose {}", every(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
             "{pairs} {place} lose {} of {} paths in {planes}: {} of their paths",
@@ -133,7 +137,7 @@ fn sentence(row: &PairChange) -> String {
             number(old.planned)
         ),
         (Some(_), Some(new)) => {
-            format!("{pairs} {place} keep {} paths, other ones in {planes}", number(new.usable))
+            format!("{pairs} {place} keep {}, other ones in {planes}", counted(new.usable, "path"))
         }
         (None, None) => String::new(),
     }

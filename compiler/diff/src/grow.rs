@@ -161,7 +161,7 @@ impl WorkOrder {
         let plural_of = |count: usize, one, many| plural(count as u64, one, many);
         let _ = writeln!(
             text,
-            "mount {}, take out {}; {} come{}",
+            "mount {}, take out {}; {} added{}",
             plural_of(self.switches_added, "switch", "switches"),
             number(self.switches_removed as u64),
             plural_of(self.nics_added, "NIC", "NICs"),

@@ -7,7 +7,7 @@ pub mod github;
 pub mod human;
 pub mod markdown;
 
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::{counted, number};
 
 use crate::report::Report;
 use crate::rollout::Seconds;
@@ -28,7 +28,11 @@ pub fn impact(report: &Report) -> Vec<String> {
     }
     if all.len() > PAIRS_SHOWN {
         let rest: u64 = all[PAIRS_SHOWN..].iter().map(|pairs| pairs.pairs).sum();
-        lines.push(format!("and {} more pairs, of {} kinds", number(rest), all.len() - PAIRS_SHOWN));
+        lines.push(format!(
+            "and {}, of {}",
+            counted(rest, "more pair"),
+            counted((all.len() - PAIRS_SHOWN) as u64, "kind")
+        ));
     }
     if all.is_empty() && !report.is_empty() && report.rollout.is_some() {
         lines.push("no pair of NICs loses or gains a path".to_owned());

@@ -52,7 +52,7 @@ pub fn human(report: &Report) -> String {
     }
     let more = report.unplaced.len().saturating_sub(UNPLACED_SHOWN) + report.unplaced_more;
     if more > 0 {
-        let _ = writeln!(text, "  and {more} more pairs");
+        let _ = writeln!(text, "  and {more} more {}", if more == 1 { "pair" } else { "pairs" });
     }
     let _ = writeln!(text, "\n{}", pins(report));
     if !report.balanced.is_empty() {

@@ -12,22 +12,17 @@
 //! | `domain feed-a` | a domain of the list |
 //! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
 
-use closc_topology::{Link, NicPort, Node, Subject, Switch, TierId, ZoneId};
+use closc_topology::{Link, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
 
 use crate::element::{Element, Elements, Kind};
 
 const CAGE: &str = "/cage";
+const LINK: &str = "--";
 
-/// Returns the error of a kind in the place of a name.
-fn kind_alone(word: &str) -> String {
-    let form = match word {
-        "plane" | "zone" => format!("`{word} 0`"),
-        "group" => "`group 1`".to_owned(),
-        "site" | "domain" => format!("`{word} NAME`"),
-        "span" => "`span SITE`".to_owned(),
-        _ => "a name of `exceptions`".to_owned(),
-    };
-    format!("`{word}` is a kind of element: write {form} for one, or `--each {word}` for each of them")
+/// Tells whether a word is a kind of element, or what one may call it.
+fn is_kind(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    Kind::parse(&word).is_some() || ["switch", "cable", "link"].contains(&word.as_str())
 }
 
 impl Elements<'_> {
@@ -93,12 +88,43 @@ impl Elements<'_> {
             ["span", site] => self.span_named(site, "0%").map(|found| vec![found]),
             ["span", site, "at", left] => self.span_named(site, left).map(|found| vec![found]),
             ["domain", domain] => self.domain(domain).map(|found| vec![found]),
-            [word] if Kind::parse(word).is_some() => Err(kind_alone(word)),
+            [word, rest @ ..]
+                if is_kind(word) && (rest.is_empty() || !word.eq_ignore_ascii_case("plane")) =>
+            {
+                Err(self.kind_alone(word, name))
+            }
             _ => match name.split_once(CAGE) {
                 Some((switches, cage)) => self.cages_named(switches, cage),
                 None => self.exception(name),
             },
         }
+    }
+
+    /// Returns the error of a kind in the place of a name, with an element of it.
+    fn kind_alone(&self, word: &str, name: &str) -> String {
+        let (topology, zone) = (self.fabric.topology(), ZoneId(0));
+        let switch = |tier| Switch { plane: PlaneId(0), tier, zone, index: 0 };
+        let node = Node { zone, unit: 0, index: 0 };
+        let [t0, t1, t2] = TierId::ALL.map(|tier| topology.naming.switch(switch(tier)));
+        let form = match word.to_ascii_lowercase().as_str() {
+            "plane" => "plane 0".to_owned(),
+            "zone" => "zone 0".to_owned(),
+            "group" => "group 1".to_owned(),
+            "site" | "domain" => format!("{word} NAME"),
+            "span" => "span SITE".to_owned(),
+            "t1" => t1.to_string(),
+            "t2" => t2.to_string(),
+            "node" => topology.naming.node(node).to_string(),
+            "nic" => topology.naming.nic(node, 0),
+            "nic-t0" | "nic-port" => topology.naming.nic_port(node, 0, PlaneId(0)),
+            "transceiver" | "breakout" | "cage" => format!("{t0}{CAGE}1"),
+            "t1-t2" => format!("{t1}{LINK}{t2}"),
+            "t0-t1" | "cable" | "link" => format!("{t0}{LINK}{t1}"),
+            _ => t0.to_string(),
+        };
+        let each = Kind::parse(&word.to_ascii_lowercase())
+            .map_or_else(String::new, |kind| format!(", or `--each {}` for each of them", kind.word()));
+        format!("`{name}` names no element: write one as `{form}`{each}")
     }
 
     fn exception(&self, name: &str) -> Result<Vec<Element>, String> {

@@ -6,7 +6,7 @@ mod table;
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::{number, percent};
+use closc_diagnostics::figures::{counted, number, percent};
 
 use crate::report::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
 
@@ -19,10 +19,6 @@ const NAMES: usize = 4;
 fn gbps(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
-fn plural(count: u64, one: &str) -> String {
-    format!("{} {one}{}", number(count), if count == 1 { "" } else { "s" })
 }
 
 fn failed(failed: &Failed) -> String {
@@ -57,7 +53,7 @@ fn left(out: &mut String, left: &Left) {
     let _ = writeln!(
         out,
         "{} of NICs: {} ({}) lose paths, {} are cut off{}",
-        plural(left.pairs, "pair"),
+        counted(left.pairs, "pair"),
         number(left.pairs_touched),
         part(left, left.pairs_touched),
         number(left.pairs_cut_off),
@@ -73,8 +69,8 @@ fn left(out: &mut String, left: &Left) {
         let _ = writeln!(
             out,
             "{} reach no other NIC, and so {}: {}{more}",
-            plural(left.nics_cut_off as u64, "NIC"),
-            plural(left.nodes_cut_off, "whole node"),
+            counted(left.nics_cut_off as u64, "NIC"),
+            counted(left.nodes_cut_off, "whole node"),
             shown.join(", ")
         );
     }
@@ -165,7 +161,7 @@ pub fn each(each: &Each) -> String {
     let given =
         if each.given.count == 0 { String::new() } else { format!(", after {}", failed(&each.given)) };
     let part = each.part.as_ref().map(|part| format!(" in {}", part.selection)).unwrap_or_default();
-    let mut out = format!("{}: {times}{part}{given}; {} of NICs\n", each.fabric, plural(each.pairs, "pair"));
+    let mut out = format!("{}: {times}{part}{given}; {} of NICs\n", each.fabric, counted(each.pairs, "pair"));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, class) in each.classes.iter().enumerate() {
         let alike: Vec<&Cost> = each.classes.iter().filter(|other| other.kinds == class.kinds).collect();
@@ -228,12 +224,12 @@ pub fn trace(trace: &Trace) -> String {
     let given =
         if trace.given.count == 0 { String::new() } else { format!(", after {}", failed(&trace.given)) };
     let mut out = format!(
-        "{}: {} in {} s{given}; planned are {} Gb/s and {} paths\n",
+        "{}: {} in {} s{given}; planned are {} Gb/s and {}\n",
         trace.fabric,
-        plural(trace.moments.len() as u64, "moment"),
+        counted(trace.moments.len() as u64, "moment"),
         gbps(trace.seconds),
         gbps(trace.gbps_planned),
-        number(trace.paths_planned),
+        counted(trace.paths_planned, "path"),
     );
     let rows: Vec<Vec<String>> = trace
         .moments

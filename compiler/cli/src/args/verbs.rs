@@ -46,14 +46,33 @@ pub(super) fn answered(error: Error) -> Error {
     {
         return Error::raw(error.kind(), "unexpected argument `--json`: write `--format json`\n");
     }
-    let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else {
+        return in_words(error);
+    };
+    let is_file = [".yaml", ".yml", ".json", ".csv", ".log"].iter().any(|end| verb.ends_with(end));
     match synonym(verb) {
+        None if is_file => Error::raw(
+            ErrorKind::InvalidSubcommand,
+            format!(
+                "`{verb}` is in the place of a command: write the command first\n\nFor a list, try `--help`\n"
+            ),
+        ),
         Some(answer) => Error::raw(
             ErrorKind::InvalidSubcommand,
             format!("unknown command `{verb}`: {answer}\n\nFor a list, try `closc --help`\n"),
         ),
         None => error,
     }
+}
+
+/// Writes the limits of a number in words: the parser writes them as `1..=16`.
+fn in_words(error: Error) -> Error {
+    let text = error.to_string();
+    let Some((before, limits)) = text.split_once(" is not in ") else { return error };
+    let Some((limits, after)) = limits.split_once('\n') else { return error };
+    let Some((least, most)) = limits.split_once("..=") else { return error };
+    let before = before.strip_prefix("error: ").unwrap_or(before);
+    Error::raw(error.kind(), format!("{before} is not a number from {least} to {most}\n{after}"))
 }
 
 /// Returns advice for a command name of another tool.

@@ -8,6 +8,7 @@ use std::io::BufReader;
 
 use anyhow::{Context as _, bail};
 use closc_audit::{Chain, ChainFault};
+use closc_diagnostics::figures::counted;
 
 use crate::args::Args;
 use crate::args::audit::{AuditCommand, VerifyArgs};
@@ -43,13 +44,13 @@ fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 fn human(chain: &Chain) -> String {
     let continues =
         chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
-    let cut_off =
-        (chain.cut_off > 0).then(|| format!("{} lines were cut off, as by a power failure\n", chain.cut_off));
+    let cut_off = (chain.cut_off > 0)
+        .then(|| format!("cut off, as by a power failure: {}\n", counted(chain.cut_off as u64, "line")));
     format!(
-        "{}{}{} lines follow one another; the last has digest {}\n",
+        "{}{}{} in sequence; the last has digest {}\n",
         continues.unwrap_or_default(),
         cut_off.unwrap_or_default(),
-        chain.lines,
+        counted(chain.lines as u64, "line"),
         chain.last
     )
 }

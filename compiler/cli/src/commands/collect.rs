@@ -45,11 +45,8 @@ pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES
 
 /// Collects until Ctrl-C or SIGTERM, or for the seconds of `--seconds`.
 pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
-    if !input.plan.is_source_routed() {
-        let topology = input.plan.topology();
-        bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
-    }
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
+    input::needs_source_routing("`closc collect`", &input.plan)?;
     let poll = Duration::from_millis(command.poll);
     let (nics, bound) = sockets(&input.plan, &command.nic)?;
     let settings = Settings {

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Release;
 use closc_compile::{Job, Part, Report, Signer, Target};
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::{counted, number};
 use closc_files::disk::Sync;
 use closc_render::Templates;
 
@@ -99,10 +99,10 @@ fn written(
 
 fn human(input: &Input, place: &Utf8Path, report: &Report) -> String {
     format!(
-        "{}: {} files in `{place}`, {} bytes; {} written, {} kept, {} removed\n",
+        "{}: {} in `{place}`, {}; {} written, {} kept, {} removed\n",
         input.plan.topology().name,
-        number(report.files),
-        number(report.bytes),
+        counted(report.files, "file"),
+        counted(report.bytes, "byte"),
         number(report.written),
         number(report.kept),
         number(report.removed),

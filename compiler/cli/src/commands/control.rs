@@ -111,7 +111,13 @@ pub(super) fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result
 
 fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
-    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`"))?;
+    let is_of_ansible = ["all:", "[", "ungrouped:"].iter().any(|start| text.starts_with(start));
+    let inventory = Inventory::parse(&text).with_context(|| match is_of_ansible {
+        true => format!(
+            "`{path}` looks like an inventory of Ansible; `closc push` has its own form (docs/push.md)"
+        ),
+        false => format!("`{path}`"),
+    })?;
     let folder = closc_files::folder_of(path)?;
     let inventory = match inventory.addresses.clone() {
         None => inventory,
@@ -151,12 +157,13 @@ pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
 /// Reads a saved plan, and returns it with its text.
 pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     let text = saved(source)?;
-    let plan = Plan::from_json(&text).with_context(|| match source.extension() {
-        Some("yaml" | "yml") => format!(
+    if matches!(source.extension(), Some("yaml" | "yml")) {
+        anyhow::bail!(
             "`{source}` is a fabric file: name the folder of its tree, which `closc compile` writes, or a saved plan"
-        ),
-        _ => format!("`{source}` is neither the folder of a compiled tree nor a saved plan"),
-    })?;
+        );
+    }
+    let plan = Plan::from_json(&text)
+        .with_context(|| format!("`{source}` is neither the folder of a compiled tree nor a saved plan"))?;
     Ok((plan, text))
 }
 

@@ -25,6 +25,7 @@ use closc_lab::job::{self, Orders, Pattern, Transport};
 use closc_lab::tree::Digests;
 use closc_lab::{Interrupt, Progress, Watch};
 use closc_plan::Plan;
+use indicatif::ProgressBar;
 
 use crate::args::Args;
 use crate::args::demo::DemoArgs;
@@ -33,6 +34,7 @@ use crate::commands::lab::trees::{Place, Purpose};
 use crate::input::{self, Input};
 use crate::labs;
 use crate::output::{self, Outcome};
+use crate::progress;
 use course::{Course, End};
 use stage::Stage;
 
@@ -60,12 +62,18 @@ pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     {
         output::say(format_args!("open http://{} in a browser; Ctrl-C ends the demo", page.address()));
     }
+    let seconds = course::length_ms(command) / 1000;
+    if command.no_page && !command.tour && !args.quiet {
+        output::say(format_args!("running {seconds} s of fabric time; `--tour` narrates them"));
+    }
+    // Narration and a bar would overwrite each other.
+    let bar = progress::bar(args.quiet || command.tour || !command.no_page, seconds, "seconds");
     let (options, name) = (labs::options()?, input.plan.name().to_owned());
     let place = Place::take(&options, &name, Purpose::Process)?;
     let stop = || watch.check().is_err();
     let compiled = compile::whole(args, &input, &place.tree, &stop);
     let plan = Arc::new(input.plan);
-    let ended = compiled.and_then(|_| perform((&place.tree, &plan), command, &stage, &watch));
+    let ended = compiled.and_then(|_| perform((&place.tree, &plan), command, &stage, (&watch, &bar)));
     place.clear()?;
     let end = ended?;
     stage.end(end.line());
@@ -96,12 +104,12 @@ fn perform(
     (tree, plan): (&Utf8Path, &Arc<Plan>),
     command: &DemoArgs,
     stage: &Stage,
-    watch: &Watch<'_>,
+    (watch, bar): (&Watch<'_>, &ProgressBar),
 ) -> anyhow::Result<End> {
     let (spray, flow) = (orders(Transport::Spray), orders(Transport::Flow));
     job::live(tree, Digests::Ignored, &spray, watch, |spray| {
         job::live(tree, Digests::Ignored, &flow, watch, |flow| {
-            Course::new(Arc::clone(plan), [spray, flow], stage, command).drive(watch)
+            Course::new(Arc::clone(plan), [spray, flow], stage, command).drive(watch, bar)
         })
     })
 }

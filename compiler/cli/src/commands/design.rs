@@ -29,7 +29,7 @@ use closc_artefacts::Routing;
 use closc_compile::front::Options;
 use closc_design::{Candidates, Compared, Found, Front, Media, Need, Outside};
 use closc_diagnostics::Levels;
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
 use closc_platform::capability::{Capability, Support};
 use schemars::JsonSchema;
@@ -185,15 +185,15 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     if compared == unpriced {
         let missing: Vec<String> = candidates.missing.iter().map(|item| format!("`{item}`")).collect();
         bail!(
-            "{} designs meet the need, and each has an item without a price; the first lacks {}",
-            number(compared as u64),
+            "{} found, and each has an item without a price; the first lacks {}",
+            counted(compared as u64, "design"),
             missing.join(", ")
         );
     }
     if compared == unpriced + unpublished {
         bail!(
-            "{} designs meet the need, and each has a switch or module without published power",
-            number(compared as u64)
+            "{} found, and each has a switch or module without published power",
+            counted(compared as u64, "design")
         );
     }
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
@@ -271,7 +271,11 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
-        bail!("`--pick {}`: {count} designs are listed; `--show` lists more", command.pick);
+        bail!(
+            "`--pick {}`: only {} listed; `--show` lists more",
+            command.pick,
+            counted(count as u64, "design")
+        );
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {

@@ -13,6 +13,14 @@ pub(crate) const GROW: Document<WorkOrder> = Document::new("closc-grow/1");
 /// Prints the work order.
 pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
     let Some((old, new)) = diff::plans(args, &command.old, &command.new)? else { return Ok(Outcome::Failed) };
+    let names = [&old, &new].map(|side| side.plan.name());
+    if names[0] != names[1] {
+        tracing::warn!(
+            "`{}` and `{}` are different fabrics: grow a copy of the first file",
+            names[0],
+            names[1]
+        );
+    }
     let order = WorkOrder::between(&old.plan, &new.plan);
     let is_same = order.jobs.is_empty() && order.renumbers.is_empty();
     let outcome = if is_same { Outcome::Fine } else { Outcome::Differences };

@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_compile::front::{self, Options, Source};
 use closc_diagnostics::Levels;
+use closc_diagnostics::figures::{counted, number};
 use closc_diagnostics::show::text;
 use closc_import::{Imported, Plant, Wanted, read};
 use closc_plan::Plan;
@@ -44,8 +45,8 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     let found = closc_import::import(&plant, &options, &catalogue, &mut |text| compile(text, &how))?;
     if !found.renamed.is_empty() && command.map.is_none() {
         bail!(
-            "{} names of the plant are others in the fabric file: `--map FILE` says where to write which is which",
-            found.renamed.len()
+            "the fabric file changes {} of the network: `--map FILE` writes old and new names",
+            counted(found.renamed.len() as u64, "name")
         );
     }
     if let Some(map) = &command.map {
@@ -152,19 +153,19 @@ fn summary(command: &ImportArgs, found: &Imported) -> String {
     }
     let _ = writeln!(
         out,
-        "`{}`: {} devices; {} of {} cables are where it says, {} more are absent; {} names of the plant are others in it",
+        "`{}`: {}; {} of {} match, {} more absent; {} changed",
         command.out,
-        found.devices,
-        found.placed,
-        found.cables,
-        found.absent,
-        found.renamed.len()
+        counted(found.devices as u64, "device"),
+        number(found.placed as u64),
+        counted(found.cables as u64, "cable"),
+        number(found.absent as u64),
+        counted(found.renamed.len() as u64, "name")
     );
     if found.left_out > 0 {
         let _ = writeln!(
             out,
-            "left out: {} links that are not cables of the fabric, or name no port",
-            found.left_out
+            "left out: {} not between devices of the fabric, or without a port",
+            counted(found.left_out as u64, "link")
         );
     }
     out

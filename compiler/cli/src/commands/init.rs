@@ -9,7 +9,7 @@ use std::io::{IsTerminal as _, stdin};
 use anyhow::{Context as _, bail};
 use clap::Args as _;
 use closc_design::{Compared, Limits, Need, Ratio};
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::counted;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
     found
         .designs
         .get(usize::from(picked) - 1)
-        .with_context(|| format!("`--pick {picked}`: {count} designs were found"))
+        .with_context(|| format!("`--pick {picked}`: only {} found", counted(count as u64, "design")))
 }
 
 /// Written output.
@@ -131,9 +131,9 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
     if args.quiet {
         return Ok(());
     }
-    let nics = number(picked.places.into());
+    let nics = counted(picked.places.into(), "NIC");
     output::say(format_args!(
-        "`{0}`: {nics} NICs, {1}; next: `closc check {0}`",
+        "`{0}`: {nics}, {1}; next: `closc check {0}`",
         command.out,
         design::title(picked)
     ));

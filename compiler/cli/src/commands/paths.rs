@@ -55,15 +55,9 @@ struct Hop {
 
 /// Prints paths.
 pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    if !plan.is_source_routed() {
-        bail!(
-            "hosts of `{}` do not choose paths: it routes by `{}`",
-            plan.topology().name,
-            plan.topology().routing.word()
-        );
-    }
+    input::needs_source_routing("`closc paths`", plan)?;
     if let Some(plane) = command.plane {
         names::plane(plan, plane)?;
     }

@@ -70,8 +70,11 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 
 /// Opens a tree of `--tables`, which has to exist.
 fn beside(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
+    let not_a_part = || format!("`--tables {part}` is not a part{}", there(part));
+    let is_local = !part.as_str().contains("://");
+    anyhow::ensure!(!is_local || part.exists(), not_a_part());
     let files = tree::open(part, keys)?;
-    Manifest::read(&*files).with_context(|| format!("`--tables {part}` is not a part{}", there(part)))?;
+    Manifest::read(&*files).with_context(not_a_part)?;
     Ok(files)
 }
 

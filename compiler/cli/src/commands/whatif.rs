@@ -38,7 +38,7 @@ pub(crate) const EACH: Document<Each> = Document::new("closc-whatif-each/1");
 
 /// Answers the question.
 pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let domains = domains(plan, command)?;
     let elements = Elements { fabric: plan.fabric(), domains: &domains };
@@ -161,7 +161,7 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
 
 /// Compares one design with another.
 fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, other)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, other)? else { return Ok(Outcome::Failed) };
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
     let report = Against::new((plan, &ours), (&input.plan, &other));

@@ -5,12 +5,13 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::counted;
 use closc_diagnostics::printable;
 
 use super::fold;
 use crate::report::{Line, Report};
 use crate::rollout::Seconds;
+use crate::words::plural;
 
 /// The largest page in bytes: a comment on GitHub has at most 65,536 characters.
 const PAGE_MAX: usize = 60_000;
@@ -41,12 +42,12 @@ pub fn draw(report: &Report) -> String {
     page.add(&section("Artefacts", super::artefacts(report).as_slice()));
     let hidden: Vec<Line> = main[shown..].iter().cloned().chain(rest).collect();
     if !hidden.is_empty() {
-        let title = format!("{} more changes", number(hidden.len() as u64));
+        let title = counted(hidden.len() as u64, "more change");
         page.add(&details(&title, &table("", &hidden)));
     }
     if steps.len() > STEPS_SHOWN {
         let more = &steps[STEPS_SHOWN..];
-        page.add(&details(&format!("{} more steps of the rollout", more.len()), &list(more)));
+        page.add(&details(&(counted(more.len() as u64, "more step") + " of the rollout"), &list(more)));
     }
     let waves = fold::waves(report);
     if !waves.is_empty() {
@@ -79,8 +80,8 @@ impl Page {
         if self.omitted > 0 {
             let _ = writeln!(
                 self.text,
-                "\n{} sections are too long for a comment: `closc diff OLD NEW --waves` prints them.",
-                self.omitted
+                "\ntoo long for a comment: {}; `closc diff OLD NEW --waves` prints everything.",
+                counted(self.omitted as u64, "section")
             );
         }
         self.text
@@ -89,21 +90,21 @@ impl Page {
 
 /// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
-    let changes = number(report.changes.len() as u64);
+    let changes = counted(report.changes.len() as u64, "change");
     let verdict = match &report.rollout {
         Some(rollout) if rollout.hitless => "**Hitless**".to_owned(),
         Some(_) => "**Not hitless**".to_owned(),
-        None => format!("**{changes} changes**"),
+        None => format!("**{changes}**"),
     };
     let mut facts = Vec::new();
     if report.impact.cut_off > 0 {
-        facts.push(format!("{} pairs of NICs are cut off", number(report.impact.cut_off)));
+        facts.push(format!("{} of NICs cut off", counted(report.impact.cut_off, "pair")));
     }
     let moves = |line: &&Line| line.subject == "cables" && line.warning.is_some();
     facts.extend(report.changes.iter().filter(moves).map(|line| line.text.clone()));
     let touched: u64 = report.touched.iter().map(|tier| tier.added + tier.removed + tier.changed).sum();
     if touched > 0 {
-        facts.push(format!("{} switches change", number(touched)));
+        facts.push(plural(touched, "switch changes", "switches change"));
     }
     if !report.waves.is_empty() {
         facts.push(waves_title(report));
@@ -248,6 +249,8 @@ mod tests {
         let page = page.end();
         assert!(page.len() < PAGE_MAX + 200);
         assert_eq!(page.matches("<details>").count(), page.matches("</details>").count());
-        assert!(page.contains("3 sections are too long") && page.contains("<summary>&lt;b></summary>"));
+        assert!(
+            page.contains("too long for a comment: 3 sections") && page.contains("<summary>&lt;b></summary>")
+        );
     }
 }

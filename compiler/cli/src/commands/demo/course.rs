@@ -18,6 +18,7 @@ use closc_lab::Watch;
 use closc_lab::job::{Action, Live, Report, Seen};
 use closc_nic::api::Request;
 use closc_plan::Plan;
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 use super::UNIT;
@@ -72,6 +73,11 @@ pub(super) struct End {
     ledger: Ledger,
 }
 
+/// Returns the fabric time until the end.
+pub(super) fn length_ms(command: &DemoArgs) -> u64 {
+    command.seconds.map_or(guide::LENGTH_MS, |seconds| seconds * 1000)
+}
+
 impl<'a> Course<'a> {
     /// Returns the course of two jobs that have not started.
     pub(super) fn new(
@@ -104,7 +110,7 @@ impl<'a> Course<'a> {
             faults: Vec::new(),
             verdicts: BTreeMap::new(),
             ledger: Ledger::default(),
-            end_ms: Some(command.seconds.map_or(guide::LENGTH_MS, |seconds| seconds * 1000)),
+            end_ms: Some(length_ms(command)),
             is_narrated: command.tour,
             is_paced: !command.no_page,
             ticks: Vec::new(),
@@ -112,7 +118,7 @@ impl<'a> Course<'a> {
     }
 
     /// Runs the demo to its end.
-    pub(super) fn drive(mut self, watch: &Watch<'_>) -> anyhow::Result<End> {
+    pub(super) fn drive(mut self, watch: &Watch<'_>, bar: &ProgressBar) -> anyhow::Result<End> {
         let own_end = self.end_ms;
         self.tell("tour", guide::OPENING.to_owned());
         while watch.check().is_ok() {
@@ -131,10 +137,12 @@ impl<'a> Course<'a> {
             }
             self.guide(now_ms);
             self.tick(now_ms + TICK_MS);
+            bar.set_position(now_ms / 1000);
             self.listen();
             self.show();
             self.pace();
         }
+        bar.finish_and_clear();
         let Course { lanes: [spray, flow], ledger, .. } = self;
         Ok(End { reports: vec![spray.finish(super::TITLE)?, flow.finish(super::TITLE)?], ledger })
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use camino::Utf8Path;
 use closc_design::{Found, Measure, Need, breaches};
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::{counted, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -107,15 +107,12 @@ fn text(explained: &Explained, need: &Need) -> String {
     if explained.warnings > 0 {
         let _ = writeln!(
             text,
-            "`closc check` has {} warnings for it; designs have none that they do not accept by name",
-            explained.warnings
+            "`closc check` has {} for it; designs have none that they do not accept by name",
+            counted(explained.warnings as u64, "warning")
         );
     }
     let nics = number(need.nics.into());
-    let front = match explained.front {
-        1 => format!("the front for {nics} NICs, which is 1 design"),
-        count => format!("the front for {nics} NICs, which is {} designs", number(count as u64)),
-    };
+    let front = format!("the front for {nics} NICs, which is {}", counted(explained.front as u64, "design"));
     let verdict = if explained.on_front {
         format!("It is on {front}.")
     } else if explained.unbeaten {

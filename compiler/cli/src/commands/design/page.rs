@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use closc_diagnostics::figures::number;
+use closc_diagnostics::figures::{counted, number};
 
 use super::columns::share;
 use super::row::{PowerRow, Row, TierRow};
@@ -29,11 +29,11 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
         text.push_str(&self::routing(routing));
     }
     if found.unpriced > 0 {
-        let _ = writeln!(text, "{} designs have an item without a price.", number(found.unpriced as u64));
+        let _ = writeln!(text, "{} without a price for some item.", counted(found.unpriced as u64, "design"));
     }
     if found.unpublished > 0 {
-        let count = number(found.unpublished as u64);
-        let _ = writeln!(text, "{count} designs have a switch or module without published power.");
+        let count = counted(found.unpublished as u64, "design");
+        let _ = writeln!(text, "{count} without published power of some switch or module.");
     }
     if found.unchecked {
         text.push_str("Not every design was checked: designs may be missing. Name `--platform`, `--planes` or `--routing`.\n");
@@ -44,8 +44,12 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
 /// Returns how many designs there are.
 pub(super) fn head(found: &Designs) -> String {
     format!(
-        "{} designs meet the need; no other beats {} of them. The first {}:",
-        number(found.compared as u64),
+        "{} the need; no other beats {} of them. The first {}:",
+        if found.compared == 1 {
+            "1 design meets".to_owned()
+        } else {
+            counted(found.compared as u64, "design") + " meet"
+        },
         number(found.front as u64),
         found.designs.len()
     )
@@ -54,13 +58,12 @@ pub(super) fn head(found: &Designs) -> String {
 /// Returns a design as one line.
 pub(in crate::commands) fn title(row: &Row) -> String {
     format!(
-        "{} switches, {} plane{} of {}{}, {} tiers, {} with {}, qos {}",
-        number(row.switches.into()),
-        row.planes,
-        if row.planes == 1 { "" } else { "s" },
+        "{}, {} of {}{}, {}, {} with {}, qos {}",
+        counted(row.switches.into(), "switch"),
+        counted(row.planes.into(), "plane"),
         row.port_speed,
         if row.planes_by_nic == 1 { String::new() } else { format!(" x {} by NIC", row.planes_by_nic) },
-        row.tiers.len(),
+        counted(row.tiers.len() as u64, "tier"),
         row.os,
         row.routing,
         row.qos
@@ -93,10 +96,10 @@ fn body(text: &mut String, row: &Row) {
         row.oversubscription
     ));
     line(format!(
-        "bisection {} Gb/s; {} paths between far NICs over {} switches, {} ns round trip when empty",
+        "bisection {} Gb/s; {} between far NICs over {}, {} ns round trip when empty",
         number(row.bisection_gbps),
-        number(row.paths),
-        row.hops,
+        counted(row.paths, "path"),
+        counted(row.hops.into(), "switch"),
         number(row.base_rtt_ns)
     ));
     let t2 = row.t2_loss_percent.map(|loss| format!(", a T2 {} %", share(loss))).unwrap_or_default();
@@ -109,7 +112,7 @@ fn body(text: &mut String, row: &Row) {
     line(power(&row.power));
     let units = row.rack_units.map_or_else(
         || format!("height of {} not published", row.rack_units_unpublished.join(", ")),
-        |units| format!("{} rack units of switches", number(units)),
+        |units| counted(units, "rack unit") + " of switches",
     );
     let cost = row.cost.map(|cost| format!("; cost {}", number(cost))).unwrap_or_default();
     line(format!(
@@ -127,6 +130,7 @@ fn body(text: &mut String, row: &Row) {
             number(stage.cables_switch_added),
             match stage.cables_moved {
                 0 => "no plugged cable moves".to_owned(),
+                1 => "1 plugged cable moves".to_owned(),
                 moved => format!("{} plugged cables move", number(moved)),
             }
         ));

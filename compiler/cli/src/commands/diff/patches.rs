@@ -12,6 +12,7 @@ use camino::Utf8Path;
 use closc_artefacts::carriers::{Transport, missed};
 use closc_artefacts::paths;
 use closc_compile::{Plain, Unit};
+use closc_diagnostics::figures::counted;
 use closc_diff::{Change, Difference, Setting, Touched};
 use closc_files::disk;
 use closc_plan::Plan;
@@ -99,8 +100,8 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
         let routed: usize = routed.map(|group| group.switches.len()).sum();
         let files: usize = groups.iter().map(|group| group.files.len()).sum();
         output::say(format!(
-            "note: {} SONiC switches change by a patch ({files} in `{folder}`), {} by a reload, `frr.conf` of {routed} changes",
-            by("patch"),
+            "note: changes of {} by a patch ({files} in `{folder}`), {} by a reload, `frr.conf` of {routed} changes",
+            counted(by("patch") as u64, "SONiC switch"),
             by("reload")
         ));
         let uncarried: BTreeMap<&String, &String> =

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
+use closc_diagnostics::figures::counted;
 use closc_plan::SwitchQos;
 use closc_qos::Bytes;
 use closc_qos::headroom::Headroom;
@@ -39,7 +40,7 @@ struct Pool {
 
 /// Explains a headroom.
 pub fn run(args: &Args, file: &Utf8Path, switch: &str, port: &str) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let intent = plan.device(names::switch(plan, switch)?);
     let Some(at) = intent.ports.iter().position(|p| p.physical.name == port || p.physical.alias == port)
@@ -83,8 +84,12 @@ fn human(e: &Explanation) -> String {
     );
     let _ = writeln!(
         text,
-        "{} lossless classes, {} identical ports; headroom of all ports {} B of a buffer of {} B, {} B left to share",
-        e.lossless_classes, e.ports_alike, e.pool.headroom.0, e.pool.buffer.0, e.pool.shared.0
+        "{}, {}; headroom of all ports {} B of a buffer of {} B, {} B left to share",
+        counted(e.lossless_classes.into(), "lossless class"),
+        counted(e.ports_alike.into(), "identical port"),
+        e.pool.headroom.0,
+        e.pool.buffer.0,
+        e.pool.shared.0
     );
     text
 }

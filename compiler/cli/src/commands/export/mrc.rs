@@ -17,10 +17,7 @@ use crate::{input, names};
 pub(super) fn run(args: &Args, command: &MrcArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    if !plan.is_source_routed() {
-        let topology = plan.topology();
-        bail!("hosts of `{}` do not choose paths: it routes by `{}`", topology.name, topology.routing.word());
-    }
+    input::needs_source_routing("`closc export mrc`", plan)?;
     let limits = Limits {
         values: command.max_values.unwrap_or(u32::MAX),
         align: command.align,

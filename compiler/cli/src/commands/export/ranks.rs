@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use closc_diagnostics::figures::counted;
 use closc_exports::schedule::{Levels, mpi, slurm};
 use closc_plan::{Crossing, Job, Plan, Traffic};
 use closc_qos::units::Bytes;
@@ -66,7 +67,8 @@ fn free(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
 }
 
 fn human(report: &Report) -> String {
-    let mut text = format!("{} ranks on {} nodes\n\n", report.ranks, report.nodes);
+    let mut text =
+        format!("{} on {}\n\n", counted(report.ranks as u64, "rank"), counted(report.nodes as u64, "node"));
     let _ = writeln!(text, "{:<24} {:>14} {:>14}", "in a step", "as placed", "by name");
     let mut line = |what: &str, of: &dyn Fn(&Crossing) -> String| {
         let _ = writeln!(text, "{what:<24} {:>14} {:>14}", of(&report.placed), of(&report.by_name));

@@ -56,8 +56,8 @@ fn is_wanted(command: &TablesArgs, table: Table) -> bool {
 fn selection(plan: &Plan, command: &TablesArgs) -> anyhow::Result<Selection> {
     let planes =
         command.plane.iter().map(|plane| names::plane(plan, *plane)).collect::<anyhow::Result<_>>()?;
-    if !command.pair.is_empty() && !plan.is_source_routed() {
-        bail!("hosts of `{}` do not choose paths: it routes by `{}`", plan.name(), plan.routing().word());
+    if !command.pair.is_empty() {
+        input::needs_source_routing("the table `paths`", plan)?;
     }
     let pairs = command.pair.iter().map(|pair| self::pair(plan, pair)).collect::<anyhow::Result<_>>()?;
     Ok(Selection { planes, pairs })

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_artefacts::carriers::{Missed, Transport, missed};
 use closc_artefacts::paths;
+use closc_diagnostics::figures::counted;
 use closc_plan::Plan;
 use closc_platform::FactorySetting;
 use closc_provision::dhcp::{Dhcp, Identifier, Network, Reservation};
@@ -57,7 +58,10 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
         notes.push(format!("`{file}` is not among the files of ZTP: {instead}"));
     }
     if sonic.len() < switches.len() {
-        notes.push(format!("{} switches do not run SONiC and are left out", switches.len() - sonic.len()));
+        notes.push(format!(
+            "left out: {} without SONiC",
+            counted((switches.len() - sonic.len()) as u64, "switch")
+        ));
     }
     if command.serials.is_some() {
         files.extend(put(&command.out, &site.common(&sonic, notes))?);
@@ -190,5 +194,5 @@ fn note(notes: &mut Vec<String>, names: &[String], what: &str) {
         more => format!(" and {more} more"),
     };
     let shown = names[..names.len().min(SHOWN)].join(", ");
-    notes.push(format!("{} switches {what}: {shown}{more}", names.len()));
+    notes.push(format!("{} {what}: {shown}{more}", counted(names.len() as u64, "switch")));
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use closc_diagnostics::figures::counted;
+
 use super::bgp::{Bgp, Side};
 use super::{Explanation, Hop, Route};
 
@@ -85,7 +87,8 @@ fn ports(hops: &[&Hop]) -> String {
 }
 
 fn sessions(text: &mut String, bgp: &Bgp) {
-    let _ = writeln!(text, "\nBGP: AS {}, up to {} paths to a prefix", bgp.asn, bgp.multipath);
+    let _ =
+        writeln!(text, "\nBGP: AS {}, up to {} to a prefix", bgp.asn, counted(bgp.multipath.into(), "path"));
     let _ = writeln!(text, "  announces {}", bgp.announces.join(", "));
     let accepts: Vec<String> =
         bgp.accepts.iter().map(|accepts| format!("/{} in {}", accepts.length, accepts.within)).collect();
