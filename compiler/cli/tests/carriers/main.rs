@@ -136,8 +136,9 @@ fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
 /// The switch accepts no connection after the change, so the change is neither read back nor confirmed.
 #[test]
 fn a_change_that_cannot_be_confirmed_goes_back_by_itself() {
-    for os in ["nvue", "frr", "linux"] {
-        let Some(fleet) = Fleet::new(system(os), &system(os).small()) else { continue };
+    for system in over_ssh_alone().filter(|system| system.kind != Kind::Eos) {
+        let Some(fleet) = Fleet::new(system, &system.small()) else { continue };
+        let os = system.name;
         let lost = fleet.names[0].clone();
         let path = |file: &str| fleet.at(&lost, file);
         // The first push changes everything, the second only what has another value.
@@ -169,6 +170,10 @@ fn assert_refused(fleet: &Fleet, name: &str, tree: &str) -> String {
     said
 }
 
+/// Runs `ip`, and reports an error after the change if a switch has the file `ip-fails`.
+const IP: &str = "#!/bin/sh\nreal=$(PATH=${PATH#*:}; command -v ip)\n\"$real\" \"$@\" || exit\n\
+    case $* in *ip.change) [ ! -e \"$SWITCH/ip-fails\" ] || exit 1 ;; esac\n";
+
 #[test]
 fn what_a_switch_refuses_changes_nothing() {
     for fleet in fleets() {
@@ -180,9 +185,11 @@ fn what_a_switch_refuses_changes_nothing() {
             fs::remove_file(fleet.at(&name, file)).expect("it was written");
             said
         };
-        if fleet.system.kind == (Kind::Kernel { has_frr: true }) {
-            // Ports, addresses and queues have changed by then.
-            assert!(trapped("a", "refuse", "ipv6").contains(at_once));
+        if let Kind::Kernel { has_frr } = fleet.system.kind {
+            fleet.put("bin/ip", IP, 0o755);
+            // Settings, ports and addresses have changed by then; with FRRouting, queues too.
+            let (file, text) = if has_frr { ("refuse", "ipv6") } else { ("ip-fails", "") };
+            assert!(trapped("a", file, text).contains(at_once));
         }
         fleet.ends(0, &["push", "a"]);
         match fleet.system.kind {
@@ -192,7 +199,7 @@ fn what_a_switch_refuses_changes_nothing() {
                 assert!(trapped("b", "refuse", "9100").contains(at_once));
             }
             Kind::Kernel { .. } => {
-                // The last port of the change is gone, so the ports before it have changed by then.
+                // A port is gone, so its settings are refused.
                 let batch = fleet.place.read(&format!("b/switches/{name}/ip.batch"));
                 let ports = batch.lines().filter(|line| line.contains(" mtu "));
                 let port = ports.filter_map(|line| line.split(' ').nth(3)).max().expect("it has ports");

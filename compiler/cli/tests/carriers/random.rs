@@ -18,9 +18,6 @@ const FABRICS: &str = "CLOSC_CARRIER_FABRICS";
 /// Environment variable with the first fabric number, which seeds the random choices.
 const FIRST: &str = "CLOSC_CARRIER_FIRST";
 
-/// Environment variable that limits the systems.
-const ONLY: &str = "CLOSC_CARRIER_SYSTEMS";
-
 /// A damaged part of an artefact, and the damage.
 type Case = (SwitchFile, Transport, Place, Act);
 
@@ -143,14 +140,11 @@ fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
 #[test]
 fn each_artefact_of_a_random_fabric_is_brought_compared_and_named() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let only = std::env::var(ONLY).unwrap_or_default();
     let (count, first) = (number(FABRICS).unwrap_or(2), number(FIRST).unwrap_or(0));
     let mut sums: BTreeMap<Case, usize> = BTreeMap::new();
-    let (mut n_fabrics, mut is_complete) = (0, only.is_empty());
+    let (mut n_fabrics, mut is_complete) = (0, SYSTEMS.iter().all(System::is_selected));
     for number in first..first + count {
-        for system in
-            SYSTEMS.iter().filter(|system| only.is_empty() || only.split(',').any(|name| name == system.name))
-        {
+        for system in SYSTEMS.iter().filter(|system| system.is_selected()) {
             let Some(cases) = prove(system, number) else {
                 is_complete = false;
                 continue;

@@ -21,6 +21,9 @@ pub(crate) enum Kind {
     Programmed,
 }
 
+/// Environment variable that limits the systems: names, separated by commas.
+const ONLY: &str = "CLOSC_CARRIER_SYSTEMS";
+
 /// A kind of switch under test.
 pub(crate) struct System {
     pub(crate) name: &'static str,
@@ -142,7 +145,7 @@ pub(crate) fn system(name: &str) -> &'static System {
 
 /// The kinds that are configured only by files over SSH.
 pub(crate) fn over_ssh_alone() -> impl Iterator<Item = &'static System> {
-    SYSTEMS.iter().filter(|system| system.transports == [Transport::Ssh])
+    SYSTEMS.iter().filter(|system| system.transports == [Transport::Ssh] && system.is_selected())
 }
 
 /// The size of a fabric.
@@ -158,6 +161,11 @@ pub(crate) struct Shape {
 }
 
 impl System {
+    /// Returns whether tests over all systems include it.
+    pub(crate) fn is_selected(&self) -> bool {
+        std::env::var(ONLY).map_or(true, |only| only.split(',').any(|name| name == self.name))
+    }
+
     /// Returns the shape of a small fabric with one plane.
     pub(crate) fn small(&self) -> Shape {
         let (qos, routing) = (self.qos, self.routings[0]);
