@@ -68,6 +68,13 @@ async fn the_embedded_switch_passes_every_corner() {
     let page = include_str!("../../../docs/p4runtime.md");
     let missing: Vec<String> = rows(&report).filter(|row| !page.contains(row)).collect();
     assert!(missing.is_empty(), "rows that docs/p4runtime.md does not have: {missing:#?}");
+    let table = page.split_once("| section | title | corners |").expect("the page has the table").1;
+    let listed: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(listed.len(), report.sections.len(), "sections of docs/p4runtime.md");
+    let of_bmv2 = |row: &&str| row.rsplit('|').nth(1)?.trim().parse::<usize>().ok();
+    let passed: usize = listed.iter().filter_map(of_bmv2).sum();
+    let corners: usize = report.sections.iter().map(|section| section.corners.len()).sum();
+    assert!(page.contains(&format!("BMv2 passes {passed} of {corners} corners")), "{passed} of {corners}");
 }
 
 /// Returns the rows of the table of sections: number, title, number of corners, number of passed corners.
