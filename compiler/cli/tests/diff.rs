@@ -305,6 +305,50 @@ fn a_saved_growth_is_pushed_in_stages() {
     assert!(place.ends(0, &push).contains("; 0 updates sent"));
 }
 
+/// A fabric file has no files of switches, so a difference of two fabric files changes only switches with P4Runtime.
+#[test]
+fn a_saved_difference_names_the_switches_that_it_does_not_change() {
+    let place = Place::new();
+    for (name, mtu) in [("a", 9100), ("b", 9214)] {
+        let text = format!(
+            "fabric: mixed\nplanes: 1\nrouting: ecmp-static\n\
+             hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 100G, lanes: 1 }} }}\n\
+             tiers:\n  t0: {{ platform: bmv2, os: p4, up: 2 }}\n  t1: {{ platform: linux, os: frr }}\n\
+             qos: none\nmtu: {{ link: {mtu} }}\n"
+        );
+        place.write(&format!("{name}.yaml"), text);
+        place.ends(0, &["compile", &format!("{name}.yaml"), "--out", name]);
+    }
+    let _switches = Switches::begin(&place, &["p0-t0-001", "p0-t0-002"].map(str::to_owned));
+    let lab = ["--inventory", "lab.yaml"];
+    place.ends(0, &[&["push", "a"][..], &lab].concat());
+    let warnings = |args: &[&str]| {
+        let output = place.closc(&[args, &lab].concat());
+        String::from_utf8(output.stderr).expect("messages are text")
+    };
+    let rest = "2 switches run `frr` and nothing is done about them, the first is `p0-t1-001`";
+    let of_files =
+        format!("{rest}: a fabric file has no files of them: compile both sides and compare the trees");
+    let of_trees = format!("{rest} with `daemons`");
+    for (old, new, saved, named) in
+        [("a.yaml", "b.yaml", "files.diff", &of_files), ("a", "b", "trees.diff", &of_trees)]
+    {
+        place.ends(2, &["diff", old, new, "--out", saved]);
+        let said = warnings(&["push", saved]);
+        assert!(said.contains(named), "{said}");
+        let json = place.json(0, &[&["push", saved][..], &lab].concat());
+        assert_eq!(json["left-alone"][0]["switches"], 2, "{json}");
+    }
+    let said = warnings(&["diff", "live", "a.yaml"]);
+    assert!(said.contains(&of_files), "{said}");
+    // A rule reaches them, and the difference has nothing for them.
+    let rule = "ssh:\n- { devices: 'p0-t1-*', address: '{name}.invalid', plane: 0 }\n";
+    place.write("lab.yaml", place.read("lab.yaml") + rule);
+    let said = place.ends(1, &[&["push", "files.diff"][..], &lab].concat());
+    assert!(said.contains("`p0-t1-001` is configured by files, which a fabric file does not have"), "{said}");
+    place.ends(0, &[&["push", "files.diff", "--select", "device=p0-t0-*"][..], &lab].concat());
+}
+
 #[test]
 fn drain_and_undrain_switches_planes_and_cables() {
     let place = place();

@@ -411,9 +411,14 @@ impl Inventory {
         !self.ssh.is_empty()
     }
 
+    /// Returns whether a rule for switches that are configured by files matches a name.
+    pub fn configures(&self, name: &str) -> bool {
+        self.sonic_of(name).is_some() || self.ssh_of(name).is_some()
+    }
+
     /// Returns whether a switch of this name may be in the inventory.
     pub fn knows(&self, name: &str) -> bool {
-        self.programs(name) || self.sonic_of(name).is_some() || self.ssh_of(name).is_some()
+        self.programs(name) || self.configures(name)
     }
 
     /// Returns the plane of a switch, if the inventory sets it.

@@ -38,9 +38,9 @@ impl LeftAlone {
         let LeftAlone { os, switches, first, files, instead } = self;
         let verb = if *switches == 1 { "switch runs" } else { "switches run" };
         let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
-        let files = files.join(", ");
+        let with = if files.is_empty() { String::new() } else { format!(" with {}", files.join(", ")) };
         format!(
-            "{switches} {verb} `{os}` and nothing is done about them, the first is `{first}` with {files}: {instead}"
+            "{switches} {verb} `{os}` and nothing is done about them, the first is `{first}`{with}: {instead}"
         )
     }
 }
@@ -71,6 +71,13 @@ pub(crate) fn left_alone(
     let others = tree.others().iter().filter(|(name, _)| !is_carried(name) && select(name));
     for (name, os) in others {
         add(name, os, instead(os));
+    }
+    for (name, os) in tree.without_files().iter().filter(|(name, _)| select(name)) {
+        add(
+            name,
+            os,
+            "a fabric file has no files of them: compile both sides and compare the trees".to_owned(),
+        );
     }
     found.into_values().collect()
 }

@@ -98,7 +98,8 @@ pub async fn push_plan(
     }
     let reporter = Reporter::new(observer);
     let report = run(jobs, options, reporter.clone(), gate).await;
-    Ok(PushReport { factory: reporter.factory(), uncarried: plan.uncarried(), ..report })
+    let (factory, left_alone) = (reporter.factory(), plan.left_alone.clone());
+    Ok(PushReport { factory, left_alone, uncarried: plan.uncarried(), ..report })
 }
 
 /// Connections to the switches of a plan.

@@ -187,6 +187,9 @@ pub struct Tree {
     both: BTreeSet<String>,
     /// The switches that have neither, each with the keyword of its operating system.
     others: BTreeMap<String, &'static str>,
+    /// The switches of a fabric file that are configured by files, each with the keyword of its operating system. The
+    /// files exist only in a compiled tree.
+    without_files: BTreeMap<String, &'static str>,
 }
 
 impl Tree {
@@ -212,16 +215,22 @@ impl Tree {
             sonic,
             both,
             others,
+            without_files: BTreeMap::new(),
             fabric: manifest.fabric,
             listed: Some(manifest.files),
         })
     }
 
     /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests to compare
-    /// them with.
-    pub fn made(fabric: String, devices: BTreeMap<String, &'static str>, files: Arc<dyn Files>) -> Self {
+    /// them with. `without_files` are its switches that are configured by files.
+    pub fn made(
+        fabric: String,
+        devices: BTreeMap<String, &'static str>,
+        without_files: BTreeMap<String, &'static str>,
+        files: Arc<dyn Files>,
+    ) -> Self {
         let (sonic, both, others) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        Tree { files, fabric, listed: None, devices, sonic, both, others }
+        Tree { files, fabric, listed: None, devices, sonic, both, others, without_files }
     }
 
     /// Returns the name of the fabric.
@@ -258,6 +267,11 @@ impl Tree {
     /// Returns the switches that are configured by other files.
     pub fn carried(&self) -> impl Iterator<Item = &str> {
         self.others.keys().map(String::as_str)
+    }
+
+    /// Returns the switches of a fabric file that are configured by files, each with the keyword of its operating system.
+    pub fn without_files(&self) -> &BTreeMap<String, &'static str> {
+        &self.without_files
     }
 
     /// Reads every file of a switch, by name.

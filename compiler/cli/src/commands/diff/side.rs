@@ -18,7 +18,6 @@ use closc_diff::Place;
 use closc_diff::tree::Files;
 use closc_entries::{Pipeline, entries_file, pipeline_files};
 use closc_plan::Plan;
-use closc_topology::Switch;
 
 use crate::args::Args;
 use crate::input;
@@ -72,11 +71,14 @@ impl Side {
 
 /// Returns the entries of a plan. The entries of a switch are rendered on demand.
 fn made(plan: Plan) -> Tree {
-    let pipeline_of = |switch: Switch| {
-        let pipeline = Pipeline::of(&plan, switch)?.name();
-        Some((plan.topology().naming.switch(switch).to_string(), pipeline))
-    };
-    let devices = plan.switches().filter_map(pipeline_of).collect();
+    let (mut devices, mut without_files) = (BTreeMap::new(), BTreeMap::new());
+    for switch in plan.switches() {
+        let name = plan.topology().naming.switch(switch).to_string();
+        match Pipeline::of(&plan, switch) {
+            Some(pipeline) => devices.insert(name, pipeline.name()),
+            None => without_files.insert(name, plan.os(switch).word()),
+        };
+    }
     let fabric = plan.topology().name.to_string();
     let pipelines = Pipeline::all_of(&plan);
     let missing = |path: &str| io::Error::new(io::ErrorKind::NotFound, format!("`{path}` is not compiled"));
@@ -92,7 +94,7 @@ fn made(plan: Plan) -> Tree {
         let file = entries_file(pipeline, &plan.device(switch)).map_err(io::Error::other)?;
         if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
     };
-    Tree::made(fabric, devices, Arc::new(files))
+    Tree::made(fabric, devices, without_files, Arc::new(files))
 }
 
 impl Compiled {

@@ -40,6 +40,7 @@ pub fn push(
     let over_ssh = super::over_ssh(command);
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
     let whole = fleet(&new, true)?;
+    control::warn_left_alone(&whole);
     if whole.n_switches() == 0 {
         bail!("no selected switch of `{}` has an address in the inventory", report.new.source);
     }
@@ -142,6 +143,13 @@ fn fleet(
     let names = names.chain(tree.carried().filter(|name| inventory.knows(name)));
     let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
     let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
+    let is_ruled = |name: &&String| inventory.configures(name) && selected(name);
+    if let Some(name) = tree.without_files().keys().find(is_ruled).filter(|_| is_new) {
+        bail!(
+            "`{name}` is configured by files, which a fabric file does not have: compile both sides and compare the trees, or select other \
+             switches (`--device`, `--select`)"
+        );
+    }
     let ruled = |name: &str| !inventory.programs(name) && inventory.has_rule_for(name);
     let select = |name: &str| selected(name) && (is_new || both(name) || ruled(name));
     let overlay = command.fleet.overlay.as_deref().map(|folder| control::overlay_of(folder, &tree, is_new));
@@ -150,7 +158,8 @@ fn fleet(
     let fleet = fleet.with_sonic(inventory, &*site.files, &tree, options, select)?;
     // Unlike a tree, a fabric file has no files of switches.
     let select = |name: &str| selected(name) && (is_new || inventory.knows(name));
-    Ok(fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?)
+    let fleet = fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?;
+    Ok(fleet.with_left_alone(inventory, &tree, control::instead, select))
 }
 
 /// Returns the switches whose CONFIG_DB changes, but does not match the old side.
