@@ -67,7 +67,8 @@ fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, fin
         let name = fabric.cabling.names.text(cable.ends(side).0.port);
         let does = if own { "takes part in load balancing" } else { "takes no part in load balancing" };
         let message = format!("`{}`: port `{name}` {does}", fabric.cabling.switch(id));
-        let violation = Violation::new(&BALANCE, fabric.place(id, About::Port(name)), message);
+        let violation =
+            Violation::new(&BALANCE, fabric.place(id, About::Setting(name, "load balancing")), message);
         findings.broken(violation.and(fabric.cabling.place(cable_id)));
     }
 }

@@ -13,6 +13,7 @@ use crate::model::bgp::{
     Bfd, Clause, Config, Entry, LONGEST, Lengths, Matched, Neighbour, Policy, Process, Remote, Terms,
 };
 use crate::model::device::{Device, FaultKind};
+use crate::model::place::Target;
 
 /// All statements, by the name that they define.
 #[derive(Debug, Default)]
@@ -128,7 +129,7 @@ impl<'a> Names<'a> {
     pub(crate) fn settle(self, device: &mut Device<'a>, file: &'static str) {
         let Some((config, lost)) = self.finish() else { return };
         device.bgp = Some(config);
-        faults(device, file, &lost);
+        faults(device, file, &lost, |_, name| vec![format!(" {name}")].into());
     }
 
     fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut Lost<'a>) -> Terms {
@@ -202,10 +203,15 @@ impl<'a> Names<'a> {
 }
 
 /// Returns faults for undefined references.
-pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_>) {
+pub(crate) fn faults(
+    device: &mut Device<'_>,
+    file: &'static str,
+    lost: &Lost<'_>,
+    target: fn(&str, &str) -> Target,
+) {
     for (kind, name) in lost {
         let message = format!("{kind} `{name}` is referenced but not defined");
-        device.fault(FaultKind::Dangling, file, vec![format!(" {name}")], message);
+        device.fault(FaultKind::Dangling, file, target(kind, name), message);
     }
 }
 

@@ -36,6 +36,32 @@ pub(crate) fn leaves(text: &str, path: &[Step]) -> Vec<String> {
     below.filter(own).map(|at| entries[at].key.to_owned()).collect()
 }
 
+/// Returns the keys directly below a path.
+pub(crate) fn keys(text: &str, path: &[Step]) -> Vec<String> {
+    let entries = entries(text);
+    let (_, below, missing) = descend(&entries, path);
+    let indent = entries.get(below.start).filter(|_| !missing).map(|first| first.indent);
+    below.filter(|at| Some(entries[*at].indent) == indent).map(|at| entries[at].key.to_owned()).collect()
+}
+
+/// Returns the paths that fit one with `*` for any key, as far as they are there.
+pub(crate) fn paths(text: &str, path: &[Step]) -> Vec<Vec<Step>> {
+    let mut found: Vec<Vec<Step>> = vec![Vec::new()];
+    for step in path {
+        found = found
+            .into_iter()
+            .flat_map(|head| {
+                let steps = match step {
+                    Step::Key(key) if key == "*" => keys(text, &head).into_iter().map(Step::Key).collect(),
+                    step => vec![step.clone()],
+                };
+                steps.into_iter().map(move |step| [head.as_slice(), &[step]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    found
+}
+
 /// Returns the innermost entry on a path, the entries below it, and whether a part of the path is missing.
 fn descend(entries: &[Entry<'_>], path: &[Step]) -> (Option<usize>, Range<usize>, bool) {
     let (mut at, mut below) = (None, 0..entries.len());
@@ -105,5 +131,12 @@ mod tests {
         assert_eq!(get(TEXT, &path(&["set", "b", "y"])), None);
         assert_eq!(leaves(TEXT, &path(&["set", "a", "x:1"])), ["low", "high"]);
         assert!(leaves(TEXT, &path(&["set", "c"])).is_empty());
+        assert_eq!(keys(TEXT, &path(&["set"])), ["a", "b"]);
+        assert_eq!(
+            paths(TEXT, &path(&["set", "*", "x"])),
+            [path(&["set", "a", "x"]), path(&["set", "b", "x"])]
+        );
+        assert!(keys(TEXT, &path(&["set", "b", "x"])).is_empty());
+        assert!(keys(TEXT, &path(&["set", "c"])).is_empty());
     }
 }

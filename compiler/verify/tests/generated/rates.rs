@@ -57,7 +57,7 @@ const NAMED: [(&str, Named, Named); 33] = [
     ("networkd rdma.rules of nodes", [66, 0], [66, 0]),
     ("nic-qos.sh of nodes", [40, NONE], [40, NONE]),
     ("nicN.env of nodes", [100, 0], [100, 0]),
-    ("nvue.yaml", [70, 0], [16, 92]),
+    ("nvue.yaml", [90, 0], [16, 92]),
     ("path tables (JSON)", [50, 1], [42, 1]),
     ("pins.txtpb", [83, 0], [25, 6]),
     ("routes.batch of nodes", [100, 0], [100, 0]),

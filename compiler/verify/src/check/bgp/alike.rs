@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{Side, SwitchId};
 use crate::model::fabric::Fabric;
@@ -43,7 +43,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     };
     for (kind, votes) in processes {
         votes.note(format_args!("BGP {}", named(kind)), findings);
-        votes.judge(fabric, ("its settings are", About::Bgp), findings);
+        votes.judge(fabric, ("its settings are", About::Bgp), other_process, findings);
     }
     for ((kind, side, drained), votes) in terms {
         let over = if drained { "drained cables" } else { "cables" };
@@ -54,8 +54,28 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         } else {
             "its sessions with those below are"
         };
-        votes.judge(fabric, (what, About::Filters), findings);
+        votes.judge(fabric, (what, About::Filters), other_terms, findings);
     }
+}
+
+/// Returns the first term of all sessions that differs, if it is one.
+fn other_process(a: &Process, b: &Process) -> Option<Term> {
+    let differs = [(Term::Times, a.timers != b.timers), (Term::Restart, a.restart != b.restart)];
+    differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
+}
+
+/// Returns the first term of a session that differs, unless it is inside a filter.
+fn other_terms(a: &Arc<Terms>, b: &Arc<Terms>) -> Option<Term> {
+    let is_none = |terms: &Terms| (terms.accepted.is_none(), terms.announced.is_none());
+    let differs = [
+        (Term::Bfd, a.bfd != b.bfd),
+        (Term::Interval, a.interval_s != b.interval_s),
+        (Term::Connect, a.connect_s != b.connect_s),
+        (Term::Limit, a.limit != b.limit),
+        (Term::Rest, a.retry_min != b.retry_min),
+        (Term::Filters, is_none(a) != is_none(b)),
+    ];
+    differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
 }
 
 /// The owners of each value.
@@ -83,19 +103,29 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
     }
 
     /// Reports all switches that differ from the most frequent value. On a tie, the value of the first switch wins.
-    fn judge(self, fabric: &Fabric, (what, about): (&str, About<'_>), findings: &mut Findings) {
-        let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
-        parties.sort_by_key(|ids| (Reverse(ids.len()), ids[0]));
-        findings.checked(&ALIKE, parties.iter().map(|ids| ids.len() as u64).sum());
-        for id in parties.iter().skip(1).flatten() {
-            let [own, other] = [*id, parties[0][0]].map(|id| fabric.cabling.switch(id));
-            let more = match parties[0].len() - 1 {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let message = format!("`{own}`: {what} not those of `{other}`{more}");
-            let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
-            findings.broken(violation.and(fabric.place(parties[0][0], about)));
+    fn judge(
+        self,
+        fabric: &Fabric,
+        (what, about): (&str, About<'_>),
+        other: impl Fn(&T, &T) -> Option<Term>,
+        findings: &mut Findings,
+    ) {
+        let mut parties: Vec<(T, Vec<SwitchId>)> = self.0.into_iter().collect();
+        parties.sort_by_key(|(_, ids)| (Reverse(ids.len()), ids[0]));
+        findings.checked(&ALIKE, parties.iter().map(|(_, ids)| ids.len() as u64).sum());
+        let Some((most, most_ids)) = parties.first() else { return };
+        let more = match most_ids.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        for (value, ids) in parties.iter().skip(1) {
+            let about = other(value, most).map_or(about, |term| About::Terms("", term));
+            for id in ids {
+                let [own, other] = [*id, most_ids[0]].map(|id| fabric.cabling.switch(id));
+                let message = format!("`{own}`: {what} not those of `{other}`{more}");
+                let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
+                findings.broken(violation.and(fabric.place(most_ids[0], about)));
+            }
         }
     }
 }

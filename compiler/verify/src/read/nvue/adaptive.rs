@@ -26,7 +26,7 @@ pub(super) fn read(above: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Op
         (None, Some("disabled")) => Some(Adaptive { is_on: false, is_old: false }),
         (enable, state) => {
             let words: Vec<&str> = [enable, state].into_iter().flatten().collect();
-            return Err(ReadError::whole(format!("`adaptive-routing` is {words:?}")));
+            return Err(own.path("state").fault(format!("`adaptive-routing` is {words:?}")));
         }
     };
     own.finish(device);

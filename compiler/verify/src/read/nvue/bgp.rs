@@ -9,13 +9,13 @@ use closc_artefacts::Family;
 
 use super::fields::Fields;
 use super::interface::Panel;
-use super::place::FILE;
+use super::place::{FILE, undefined};
 use super::value::Value;
 use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Matched, Neighbour, Process, Remote};
 use crate::model::device::{Device, FaultKind};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
 use crate::read::error::ReadError;
-use crate::read::value::{self, parse};
+use crate::read::value;
 
 /// The community of drained routes (RFC 8326), by name and by number.
 const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
@@ -45,7 +45,7 @@ impl<'v> Bgp<'v> {
         let mut own = router.below("bgp")?;
         all.is_on = own.text("state")? == Some("enabled");
         all.global.asn = own.number("autonomous-system")?.unwrap_or(0);
-        all.global.router_id = own.text("router-id")?.map(parse).transpose().map_err(ReadError::whole)?;
+        all.global.router_id = own.parsed("router-id")?;
         let mut restart = own.below("graceful-restart")?;
         let process = &mut all.global.process.restart;
         process.graceful = restart.text("mode")? == Some("full");
@@ -86,10 +86,8 @@ impl<'v> Bgp<'v> {
             let named = list.text("type")?.unwrap_or("ipv4");
             let Some(family) = [Family::V4, Family::V6].into_iter().find(|family| family.word() == named)
             else {
-                return Err(ReadError::whole(format!(
-                    "`{}` is of no type `ipv4` or `ipv6`",
-                    lists.path(name)
-                )));
+                let message = format!("`{}` is of no type `ipv4` or `ipv6`", lists.path(name));
+                return Err(list.path("type").fault(message));
             };
             let known = self.names.prefixes.entry(name).or_default();
             let rules = list.below("rule")?;
@@ -99,12 +97,11 @@ impl<'v> Bgp<'v> {
                 let matches = rule.below("match")?;
                 let all: Vec<(&str, &Value<'_>)> = matches.entries().collect();
                 let [(prefix, value)] = all[..] else {
-                    return Err(ReadError::whole(format!(
-                        "`{}` does not match one prefix",
-                        matches.path("*")
-                    )));
+                    let message = format!("`{}` does not match one prefix", matches.path("*"));
+                    return Err(rules.path(number).to("match").fault(message));
                 };
-                let net = value::prefix(family, prefix).map_err(ReadError::whole)?;
+                let net = value::prefix(family, prefix);
+                let net = net.map_err(|message| matches.path(prefix).fault(message))?;
                 let mut lengths = Fields::of(matches.path(prefix), Some(value))?;
                 let own = net.prefix_len();
                 let mut length = |key: &'static str| -> Result<Option<u8>, ReadError> {
@@ -124,7 +121,7 @@ impl<'v> Bgp<'v> {
                 // length or the longest.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
-                known.insert(parse(number).map_err(ReadError::whole)?, Entry { permit, matched });
+                known.insert(rules.path(number).parsed(number)?, Entry { permit, matched });
             }
             list.finish(device);
         }
@@ -142,7 +139,7 @@ impl<'v> Bgp<'v> {
                 let pattern = rule.text("aspath-exp")?.unwrap_or_default();
                 rule.finish(device);
                 if let Some(length) = length(pattern) {
-                    known.insert(parse(number).map_err(ReadError::whole)?, (permit, length));
+                    known.insert(rules.path(number).parsed(number)?, (permit, length));
                 } else {
                     let message =
                         format!("`{pattern}` of `{name}` matches paths otherwise than by their length");
@@ -193,14 +190,13 @@ impl<'v> Bgp<'v> {
                     [word] if word == "permit" => true,
                     [word] if word == "deny" => false,
                     _ => {
-                        return Err(rules
-                            .path(number)
-                            .fault(format!("`{}` is not a single action", rules.path(number))));
+                        let message = format!("`{}` is not a single action", rules.path(number));
+                        return Err(rules.path(number).to("action").fault(message));
                     }
                 };
                 clause(&mut said, &mut rule, device)?;
                 rule.finish(device);
-                known.insert(parse(number).map_err(ReadError::whole)?, said);
+                known.insert(rules.path(number).parsed(number)?, said);
             }
             map.finish(device);
         }
@@ -218,7 +214,7 @@ impl<'v> Bgp<'v> {
         let mut bgp = std::mem::take(&mut self.global);
         bgp.process = Process { ipv4: true, ..bgp.process };
         bgp.asn = own.number("autonomous-system")?.unwrap_or(bgp.asn);
-        let id = own.text("router-id")?.map(parse).transpose().map_err(ReadError::whole)?;
+        let id = own.parsed("router-id")?;
         if let (Some(id), Some(all)) = (id, bgp.router_id)
             && id != all
         {
@@ -250,7 +246,7 @@ impl<'v> Bgp<'v> {
             self.names.process = Some(bgp);
         }
         if let Some((config, lost)) = self.names.finish() {
-            faults(device, FILE, &lost);
+            faults(device, FILE, &lost, undefined);
             let owned = |own: Neighbour<'_>| Neighbour { name: Cow::Owned(own.name.into_owned()), ..own };
             device.bgp = Some(Config {
                 neighbours: config.neighbours.into_iter().map(owned).collect(),
@@ -356,9 +352,10 @@ fn families<'v>(
     }
     bgp.process.width = width.or(Some(WIDTH));
     multipaths.finish(device);
-    let networks: Vec<String> = own.below("network")?.set()?;
-    let parsed = networks.iter().map(|text| value::prefix(family, text));
-    bgp.networks = parsed.collect::<Result<_, _>>().map_err(ReadError::whole)?;
+    let networks = own.below("network")?;
+    networks.set::<String>()?;
+    let prefix = |text| value::prefix(family, text).map_err(|message| networks.path(text).fault(message));
+    bgp.networks = networks.entries().map(|(text, _)| prefix(text)).collect::<Result<_, _>>()?;
     own.finish(device);
     families.finish(device);
     Ok(carries)

@@ -20,7 +20,7 @@ use crate::model::device::{Device, DeviceBalance, FaultKind, Hop};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
-use crate::read::value::{self, parse};
+use crate::read::value;
 
 /// Reads a file.
 pub(super) fn read<'a>(
@@ -120,7 +120,7 @@ fn routes<'v>(
         let mut route = Fields::of(path.clone(), Some(route))?;
         let (family, address) = family(&mut route, &path)?;
         let ways = route.below("via")?;
-        let parsed = value::prefix(family, prefix).map_err(ReadError::whole)?;
+        let parsed = value::prefix(family, prefix).map_err(|message| path.fault(message))?;
         let mut none = true;
         for (gateway, way) in ways.entries() {
             none = false;
@@ -132,18 +132,18 @@ fn routes<'v>(
                 (Some("blackhole"), "blackhole", []) => None,
                 (Some(kind), gateway, [port]) if kind == address => Some(Hop {
                     port: panel.index(port),
-                    gateway: Some(parse(gateway).map_err(ReadError::whole)?),
+                    gateway: Some(ways.path(gateway).parsed(gateway)?),
                     mac: None,
                     weight: 1,
                 }),
                 _ => {
                     let message =
                         format!("`{path}` goes to `{gateway}` over {} ports as `{kind:?}`", ports.len());
-                    device.fault(FaultKind::Unknown, FILE, ways.path(gateway).fact(), message);
+                    device.fault(FaultKind::Unknown, FILE, ways.path(gateway).to("type").fact(), message);
                     continue;
                 }
             };
-            found.add(parsed, Cow::Owned(prefix.to_owned()), hop).map_err(ReadError::whole)?;
+            found.add(parsed, Cow::Owned(prefix.to_owned()), hop).map_err(|message| path.fault(message))?;
         }
         if none {
             return Err(path.fault(format!("`{path}` leads nowhere")));

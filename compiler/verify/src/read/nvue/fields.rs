@@ -11,6 +11,7 @@ use super::{place, site};
 use crate::model::device::Device;
 use crate::model::place::Fact;
 use crate::read::error::ReadError;
+use crate::read::value::parse;
 
 /// The keys that lead to a value.
 #[derive(Debug, Clone)]
@@ -35,6 +36,11 @@ impl<'v> Path<'v> {
     /// Returns an error of the value.
     pub(super) fn fault(&self, message: impl Into<String>) -> ReadError {
         ReadError::of(place::path(&self.0), message)
+    }
+
+    /// Parses a text of the value.
+    pub(super) fn parsed<T: FromStr>(&self, text: &str) -> Result<T, ReadError> {
+        parse(text).map_err(|message| self.fault(message))
     }
 
     /// Returns the path of an entry below.
@@ -108,6 +114,11 @@ impl<'v> Fields<'v> {
         Ok(Some(text))
     }
 
+    /// Returns a text that is parsed.
+    pub(super) fn parsed<T: FromStr>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
+        self.text(key)?.map(|text| self.path(key).parsed(text)).transpose()
+    }
+
     /// Returns a whole number.
     pub(super) fn number<T: TryFrom<u64>>(&mut self, key: &'static str) -> Result<Option<T>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
@@ -131,6 +142,11 @@ impl<'v> Fields<'v> {
             key.parse().map_err(|_| self.path.to(key).fault(format!("`{}` has no `{key}`", self.path)))
         };
         self.entries().map(parse).collect()
+    }
+
+    /// Returns the keys that lead to the mapping, outermost first.
+    pub(super) fn keys(&self) -> &[&'v str] {
+        self.path.keys()
     }
 
     /// Returns the path of an entry, for messages.

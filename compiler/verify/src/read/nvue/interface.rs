@@ -16,7 +16,6 @@ use super::place::{FILE, fact, path};
 use super::value::Value;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
-use crate::read::value::parse;
 
 /// Serial lanes of a cage.
 const LANES: u32 = 8;
@@ -137,7 +136,8 @@ impl Panel {
             return Err(odd_link(name, "state", &format!("{states:?}")));
         }
         let mtu = link.number("mtu")?;
-        let speed = link.text("speed")?.map(mbps).transpose()?;
+        let speed = link.text("speed")?.map(|text| mbps(text).ok_or(text)).transpose();
+        let speed = speed.map_err(|text| link.path("speed").fault(format!("`{text}` is not a speed")))?;
         let fec = match link.text("fec")? {
             None => None,
             Some("rs") => Some(true),
@@ -201,9 +201,11 @@ impl Panel {
         for family in ["ip", "ipv4", "ipv6"] {
             let mut below = own.below(family)?;
             let fits = |is_v4: bool| family == "ip" || is_v4 == (family == "ipv4");
-            for address in below.below("address")?.set::<IpNet>()? {
+            let addresses = below.below("address")?;
+            for address in addresses.set::<IpNet>()? {
                 if !fits(matches!(address, IpNet::V4(_))) {
-                    return Err(ReadError::whole(format!("`{address}` of `{name}` is below `{family}`")));
+                    let message = format!("`{address}` of `{name}` is below `{family}`");
+                    return Err(below.path("address").fault(message));
                 }
                 found.own.push(address);
             }
@@ -224,9 +226,10 @@ impl Panel {
             let message = format!("`{before}` is written as before 5.15, and `{after}` as from then on");
             faults.push((FaultKind::Setting, before.clone(), message));
         }
-        for cage in crowded(&self.cages) {
+        for (cage, next) in crowded(&self.cages) {
             let message = format!("`{cage}` is split in {LANES}, and the cage behind it is not disabled");
-            faults.push((FaultKind::Setting, cage, message));
+            let facts = [&cage, &next].map(|name| fact(&["interface", name, "link", "breakout"]));
+            device.fault(FaultKind::Setting, FILE, facts.to_vec(), message);
         }
         let mut ports = self.ports.finish();
         for port in &mut ports {
@@ -263,49 +266,45 @@ impl Panel {
     }
 }
 
-/// Returns the cages that are split into as many ports as they have lanes although the next cage is in use. Such a cage
-/// needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
-fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<String> {
-    let is_crowded = |(name, split): &(&String, &Option<(u32, u8)>)| {
+/// Returns the cages that are split into as many ports as they have lanes although the next cage is in use, each with the
+/// next one. Such a cage needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
+fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, String)> {
+    let whole = cages.iter().filter(|(_, split)| matches!(split, Some((count, _)) if *count == LANES));
+    let with_next = whole.map(|(name, _)| {
         let number = name.strip_prefix("swp").and_then(|number| number.parse::<u32>().ok());
-        let is_whole = matches!(split, Some((count, _)) if *count == LANES);
-        let next = number.and_then(|number| cages.get(&format!("swp{}", number + 1)));
-        is_whole && next != Some(&None)
-    };
-    cages.iter().filter(is_crowded).map(|(name, _)| name.clone()).collect()
+        (name.clone(), number.map_or_else(String::new, |number| format!("swp{}", number + 1)))
+    });
+    with_next.filter(|(_, next)| cages.get(next) != Some(&None)).collect()
 }
 
 /// Reads the split of a cage.
 fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, u8)>, ReadError> {
     let ways: Vec<(&str, &Value<'_>)> = breakout.entries().collect();
     let [(way, value)] = ways[..] else {
-        return Err(ReadError::whole(format!("`{}` is not one way", breakout.path("*"))));
+        let path = path(breakout.keys());
+        return Err(ReadError::of(path, format!("`{}` is not one way", breakout.path("*"))));
     };
     let mut own = Fields::of(breakout.path(way), Some(value))?;
-    let lanes: Option<u8> = match own.text("lanes-per-port")? {
-        Some(text) => Some(parse(text).map_err(ReadError::whole)?),
-        None => None,
-    };
+    let lanes: Option<u8> = own.parsed("lanes-per-port")?;
     own.finish(device);
     if way == "disabled" {
         return Ok(None);
     }
+    let fault = |message| breakout.path(way).fault(message);
     let count: u32 = match way.strip_suffix('x') {
-        Some(count) => parse(count).map_err(ReadError::whole)?,
-        None => return Err(ReadError::whole(format!("`{way}` is not a valid split of a cage"))),
+        Some(count) => breakout.path(way).parsed(count)?,
+        None => return Err(fault(format!("`{way}` is not a valid split of a cage"))),
     };
     if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
-        return Err(ReadError::whole(format!("a cage has {LANES} lanes, and not those of `{way}`")));
+        return Err(fault(format!("a cage has {LANES} lanes, and not those of `{way}`")));
     }
     // By default, ports share the lanes evenly (Switch Port Attributes, from 5.9 on).
     Ok(Some((count, lanes.unwrap_or((LANES / count) as u8))))
 }
 
 /// Parses a speed such as `400G` into Mb/s.
-fn mbps(text: &str) -> Result<u32, ReadError> {
-    let number = text.strip_suffix('G').and_then(|number| number.parse::<u32>().ok());
-    let number = number.and_then(|number| number.checked_mul(1_000));
-    number.ok_or_else(|| ReadError::whole(format!("`{text}` is not a speed")))
+fn mbps(text: &str) -> Option<u32> {
+    text.strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000)
 }
 
 /// Returns the error of a setting of a link.

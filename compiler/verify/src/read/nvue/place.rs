@@ -1,7 +1,7 @@
 //! Identities of facts in `nvue.yaml`.
 
 use crate::model::about::{About, Term};
-use crate::model::place::{Fact, Follow, Step};
+use crate::model::place::{Fact, Follow, Step, Target};
 use crate::read::yaml;
 
 /// The file.
@@ -18,35 +18,44 @@ pub(super) fn fact(keys: &[&str]) -> Fact {
     Fact::Path(path(keys))
 }
 
+/// Keys of the BGP process.
+const BGP: [&str; 4] = ["vrf", "default", "router", "bgp"];
+
+/// Returns the path of the first key of a mapping.
+fn first(keys: &[&str]) -> Vec<Step> {
+    [path(keys), vec![Step::Start(String::new())]].concat()
+}
+
 /// Returns the facts of a subject, the main one first.
 pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
-    const BGP: [&str; 4] = ["vrf", "default", "router", "bgp"];
     let bgp = |keys: &[&str]| fact(&[&BGP[..], keys].concat());
-    let any = |keys: &[&str]| Fact::Path([path(keys), vec![Step::Start(String::new())]].concat());
-    let setting = |port: &str, name: &str| Fact::Setting {
-        follow: Follow(self::setting),
+    let any = |keys: &[&str]| Fact::Path(first(keys));
+    let read = |follow: fn(&str, &str, &str) -> Vec<Vec<Step>>, port: &str, name: &str| Fact::Setting {
+        follow: Follow(follow),
         port: port.to_owned(),
         name: name.to_owned(),
     };
+    let setting = |port: &str, name: &str| read(self::setting, port, name);
     vec![match about {
         About::Device | About::Stated(_) | About::IngressFilter | About::Source(_) => {
             fact(&["system", "hostname"])
         }
         About::Port(name) => {
             let link = |key| fact(&["interface", name, "link", key]);
-            return ["state", "mtu", "speed", "fec"].map(link).into();
+            let state = any(&["interface", name, "link", "state"]);
+            return std::iter::once(state).chain(["mtu", "speed", "fec"].map(link)).collect();
         }
         About::Neighbour(name) | About::Mac(name) => fact(&["interface", name]),
         About::Peer(name) | About::Description(name) => fact(&["interface", name, "description"]),
-        About::Address(name) => any(&["interface", name, "ipv6", "address"]),
+        About::Address(name) => read(address, name, "address"),
         About::Qos(name) => fact(&["interface", name, "qos"]),
         About::Setting(port, name) => setting(port, name),
         About::Length(name) => setting(name, "cable length"),
         About::Headroom(name) => setting(name, "headroom"),
         About::Pools => fact(&["qos", "traffic-pool"]),
         About::Settings | About::Global(_) | About::Counter(_) => fact(&["system"]),
-        About::Loopback => any(&["interface", "lo", "ipv6", "address"]),
-        About::Management => any(&["interface", "eth0", "ipv4", "address"]),
+        About::Loopback => read(address, "lo", "address"),
+        About::Management => return ["address", "gateway"].map(|key| read(address, "eth0", key)).into(),
         About::Route(prefix) | About::Blackhole(prefix) => {
             let route = ["vrf", "default", "router", "static", prefix];
             return vec![fact(&route), any(&[&route[..], &["via"]].concat())];
@@ -56,12 +65,113 @@ pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Segments => fact(&["router", "segment-routing"]),
         About::Balance => fact(&["router", "adaptive-routing"]),
         About::Bgp => bgp(&[]),
-        About::Terms(_, Term::Identifier) => bgp(&["router-id"]),
-        About::Terms(..) => bgp(&["timers"]),
+        About::Terms(_, Term::Identifier) => {
+            return vec![bgp(&["router-id"]), fact(&["router", "bgp", "router-id"])];
+        }
+        About::Terms(_, Term::Times) => return ["keepalive", "hold"].map(|key| bgp(&["timers", key])).into(),
+        About::Terms(_, Term::Interval) => bgp(&["timers", "route-advertisement"]),
+        About::Terms(_, Term::Connect) => bgp(&["timers", "connection-retry"]),
+        About::Terms(_, Term::Restart) => {
+            let keys = ["mode", "restart-time", "stale-routes-time"];
+            return keys.map(|key| fact(&["router", "bgp", "graceful-restart", key])).into();
+        }
+        About::Terms(port, Term::Bfd) => read(bfd, port, ""),
+        About::Terms(port, Term::Limit) => read(inbound, port, "maximum"),
+        About::Terms(port, Term::Rest) => read(inbound, port, "reestablish-wait"),
+        About::Terms(port, Term::Filters) => read(filters, port, ""),
         About::Session(name) => bgp(&["neighbor", name]),
         About::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
         About::Filters => fact(&["router", "policy", "route-map"]),
     }]
+}
+
+/// Returns the paths of the addresses or gateways of an interface: below `ip` before 5.15, later below their family.
+fn address(text: &str, name: &str, kind: &str) -> Vec<Vec<Step>> {
+    let own = |family: &&str| yaml::get(text, &path(&["interface", name, family])).is_some();
+    let families = ["ip", "ipv4", "ipv6"].into_iter().filter(own);
+    let paths: Vec<_> = families.map(|family| first(&["interface", name, family, kind])).collect();
+    if paths.is_empty() { vec![path(&["interface", name])] } else { paths }
+}
+
+/// Returns the paths of the peer group of a port's session, or of all peer groups.
+fn groups(text: &str, port: &str) -> Vec<Vec<Step>> {
+    let bgp = |keys: &[&str]| path(&[&BGP[..], keys].concat());
+    let group = |name: &str| bgp(&["peer-group", name]);
+    match yaml::get(text, &bgp(&["neighbor", port, "peer-group"])) {
+        Some(name) => vec![group(name)],
+        None => yaml::paths(text, &group("*")),
+    }
+}
+
+/// Returns the paths of failure detection of a port's session: the values, and the references to them.
+fn bfd(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
+    let mut paths = vec![path(&["router", "bfd", "state"])];
+    for group in groups(text, port) {
+        let reference = [group, vec!["bfd".into(), "profile".into()]].concat();
+        if let Some(name) = yaml::get(text, &reference) {
+            let profile = path(&["router", "bfd", "profile", name]);
+            let values = yaml::leaves(text, &profile).into_iter();
+            paths.extend(values.map(|key| [profile.clone(), vec![Step::Key(key)]].concat()));
+            paths.push(profile);
+        }
+        paths.push(reference);
+    }
+    paths.push(path(&[&BGP[..], &["neighbor", port, "peer-group"]].concat()));
+    paths
+}
+
+/// Returns the paths of a limit of received prefixes.
+fn inbound(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let keys = ["prefix-limits", "inbound", name].map(Step::from);
+    of_families(text, port, &keys)
+}
+
+/// Returns the paths of the filters of a port's session.
+fn filters(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
+    let both = ["inbound", "outbound"].map(|side| ["policy", side, "route-map"].map(Step::from));
+    both.iter().flat_map(|keys| of_families(text, port, keys)).collect()
+}
+
+/// Returns the paths of a term below the address families of a session.
+fn of_families(text: &str, port: &str, keys: &[Step]) -> Vec<Vec<Step>> {
+    let families = groups(text, port).into_iter().flat_map(|group| {
+        let all = [group, ["address-family", "*"].map(Step::from).to_vec()].concat();
+        let own = yaml::paths(text, &all);
+        if own.is_empty() { vec![all] } else { own }
+    });
+    families.map(|family| [family.as_slice(), keys].concat()).collect()
+}
+
+/// Returns the place of a reference to something undefined, and of the definitions of its kind.
+pub(super) fn undefined(kind: &str, name: &str) -> Target {
+    Fact::Setting { follow: Follow(references), port: kind.to_owned(), name: name.to_owned() }.into()
+}
+
+/// Returns the paths of the references to a name of a kind, and of its definition.
+fn references(text: &str, kind: &str, name: &str) -> Vec<Vec<Step>> {
+    const GROUPS: [&str; 5] = ["vrf", "default", "router", "bgp", "peer-group"];
+    const RULES: [&str; 6] = ["router", "policy", "route-map", "*", "rule", "*"];
+    let policy = |key| ["router", "policy", key, name];
+    let of_rules = |key| vec![[&RULES[..], &["match", key]].concat()];
+    let (definition, all): (Vec<&str>, Vec<Vec<&str>>) = match kind {
+        "peer group" => {
+            ([&GROUPS[..], &[name]].concat(), vec![[&BGP[..], &["neighbor", "*", "peer-group"]].concat()])
+        }
+        "profile" => {
+            (vec!["router", "bfd", "profile", name], vec![[&GROUPS[..], &["*", "bfd", "profile"]].concat()])
+        }
+        "route map" => {
+            let side =
+                |side| [&GROUPS[..], &["*", "address-family", "*", "policy", side, "route-map"]].concat();
+            (policy("route-map").to_vec(), ["inbound", "outbound"].map(side).to_vec())
+        }
+        "prefix list" => (policy("prefix-list").to_vec(), of_rules("ip-prefix-list")),
+        "list of paths" => (policy("as-path-list").to_vec(), of_rules("as-path-list")),
+        _ => (policy("community-list").to_vec(), of_rules("community-list")),
+    };
+    let found = all.iter().flat_map(|keys| yaml::paths(text, &path(keys)));
+    let found = found.filter(|path| yaml::get(text, path) == Some(name));
+    found.chain([path(&definition)]).collect()
 }
 
 /// Returns the paths of a setting of the quality of service of a port.
@@ -98,8 +208,12 @@ pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         "ingress of" => shares(&["ingress-lossless-buffer"]),
         "egress of" => shares(&["egress-lossless-buffer"]),
         "egress of queue" => shares(&["egress-lossy-buffer", "traffic-class", number]),
-        "watchdog" if number == "looks" => vec![path(&["qos", "pfc-watchdog", "robustness"])],
-        "watchdog" => vec![path(&["qos", "pfc-watchdog", number])],
+        "watchdog" => {
+            let key = if number == "looks" { "robustness" } else { number };
+            let state = path(&["interface", port, "qos", "pfc-watchdog", "state"]);
+            vec![path(&["qos", "pfc-watchdog", key]), state]
+        }
+        "load" => vec![path(&["interface", port, "router", "adaptive-routing", "state"])],
         "pool" => vec![path(&["qos", "traffic-pool", number, "memory-percent"])],
         "buffer of queue" | "trimming of class" => {
             vec![path(&["interface", port, "packet-trim", "egress-eligibility", "traffic-class", number])]
@@ -107,7 +221,10 @@ pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         "trimmed" => vec![path(&["system", "forwarding", "packet-trim", "size"])],
         "class of" => vec![path(&["system", "forwarding", "packet-trim", "switch-priority"])],
         _ => match name {
-            "pfc_enable" | "headroom" => block("pfc", &[]),
+            "pfc_enable" | "headroom" => {
+                let pool = first(&["qos", "traffic-pool", "default-lossless", "switch-priority"]);
+                [block("pfc", &[]), vec![pool]].concat()
+            }
             "queues" => block("egress-scheduler", &["traffic-class"]),
             "tc_to_queue_map" => vec![path(&["qos", "egress-queue-mapping", "default-global"])],
             "tc_to_dscp_map" => {

@@ -58,9 +58,12 @@ pub(super) struct QosReader {
 }
 
 /// Returns a number that is a key.
-fn number(path: &str, key: &str, most: u8) -> Result<u8, ReadError> {
+fn number<'v>(mapping: &Fields<'v>, key: &'v str, most: u8) -> Result<u8, ReadError> {
     let found = key.parse().ok().filter(|number| *number <= most);
-    found.ok_or_else(|| ReadError::whole(format!("`{path}` has no `{key}`")))
+    found.ok_or_else(|| {
+        let name = mapping.keys().last().copied().unwrap_or_default();
+        mapping.path(key).fault(format!("`{name}` has no `{key}`"))
+    })
 }
 
 impl QosReader {
@@ -85,7 +88,7 @@ impl QosReader {
         for (code, value) in codes.entries() {
             let mut below = Fields::of(codes.path(code), Some(value))?;
             if let Some(class) = below.number::<u8>("switch-priority")?.filter(|class| *class < 8) {
-                self.dscp_to_class.insert(number("dscp", code, 63)?, class);
+                self.dscp_to_class.insert(number(&codes, code, 63)?, class);
             }
             below.finish(device);
         }
@@ -100,7 +103,7 @@ impl QosReader {
         for (class, value) in classes.entries() {
             let mut below = Fields::of(classes.path(class), Some(value))?;
             if let Some(queue) = below.number::<u8>("traffic-class")?.filter(|queue| *queue < 8) {
-                self.class_to_queue.insert(number("switch-priority", class, 7)?, queue);
+                self.class_to_queue.insert(number(&classes, class, 7)?, queue);
             }
             below.finish(device);
         }
@@ -123,7 +126,7 @@ impl QosReader {
                     (Some("dwrr"), Some(share)) => format!("percent {share}"),
                     (mode, share) => format!("{mode:?} {share:?}"),
                 };
-                found.insert(number("traffic-class", queue, 7)?, served);
+                found.insert(number(&queues, queue, 7)?, served);
                 below.finish(device);
             }
             own.finish(device);
@@ -136,7 +139,7 @@ impl QosReader {
             let mut found = Marks::from(UNSAID);
             for (queue, value) in queues.entries() {
                 let mut below = Fields::of(queues.path(queue), Some(value))?;
-                let at = number("traffic-class", queue, 7)?;
+                let at = number(&queues, queue, 7)?;
                 let marks = (
                     below.number("min-threshold")?.unwrap_or(150_000),
                     below.number("max-threshold")?.unwrap_or(1_500_000),
@@ -178,7 +181,7 @@ impl QosReader {
             for (class, value) in classes.entries() {
                 let mut below = Fields::of(classes.path(class), Some(value))?;
                 if let Some(dscp) = below.number::<u8>("dscp")?.filter(|dscp| *dscp < 64) {
-                    found.insert(number("switch-priority", class, 7)?, dscp);
+                    found.insert(number(&classes, class, 7)?, dscp);
                 }
                 below.finish(device);
             }
@@ -251,13 +254,13 @@ impl QosReader {
             ("egress-lossless-buffer", "egress of lossless"),
         ] {
             let mut below = own.below(key)?;
-            self.share(name.to_owned(), below.text("shared-alpha")?)?;
+            self.share(name.to_owned(), &mut below)?;
             below.finish(device);
         }
         let mut ingress = own.below("ingress-lossy-buffer")?;
         let mut groups = ingress.below("priority-group")?;
         let mut bulk = groups.below("bulk")?;
-        self.share("ingress of others".to_owned(), bulk.text("shared-alpha")?)?;
+        self.share("ingress of others".to_owned(), &mut bulk)?;
         bulk.finish(device);
         groups.finish(device);
         ingress.finish(device);
@@ -265,8 +268,8 @@ impl QosReader {
         let queues = egress.below("traffic-class")?;
         for (queue, value) in queues.entries() {
             let mut below = Fields::of(queues.path(queue), Some(value))?;
-            let name = format!("egress of queue {}", number("traffic-class", queue, 7)?);
-            self.share(name, below.text("shared-alpha")?)?;
+            let name = format!("egress of queue {}", number(&queues, queue, 7)?);
+            self.share(name, &mut below)?;
             below.finish(device);
         }
         egress.finish(device);
@@ -275,14 +278,15 @@ impl QosReader {
         Ok(())
     }
 
-    fn share(&mut self, name: String, alpha: Option<&str>) -> Result<(), ReadError> {
-        let Some(alpha) = alpha else { return Ok(()) };
+    fn share(&mut self, name: String, below: &mut Fields<'_>) -> Result<(), ReadError> {
+        let Some(alpha) = below.text("shared-alpha")? else { return Ok(()) };
         let exponent = (-7_i32..=6).find(|exponent| {
             let power = 1_u32 << exponent.unsigned_abs();
             alpha == if *exponent < 0 { format!("alpha_1_{power}") } else { format!("alpha_{power}") }
         });
         let exponent = exponent.or((alpha == "alpha_infinity").then_some(7));
-        let exponent = exponent.ok_or_else(|| ReadError::whole(format!("`{alpha}` is not an alpha")))?;
+        let exponent =
+            exponent.ok_or_else(|| below.path("shared-alpha").fault(format!("`{alpha}` is not an alpha")))?;
         self.settings.insert(name, exponent.to_string());
         Ok(())
     }

@@ -10,7 +10,6 @@ use super::place::{FILE, fact};
 use crate::model::device::{Device, FaultKind, Segment};
 use crate::model::place::Fact;
 use crate::read::error::ReadError;
-use crate::read::value::parse;
 
 /// Maximum number of segments; further ones are accepted but not programmed (release notes of 5.16, 4907468).
 const SEGMENTS_MAX: usize = 256;
@@ -20,32 +19,34 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
     let mut routing = router.below("segment-routing")?;
     let mut srv6 = routing.below("srv6")?;
     let state = srv6.text("state")?;
-    let mut faults: Vec<(Fact, String)> = Vec::new();
+    let mut faults: Vec<(Vec<Fact>, String)> = Vec::new();
     let mut locators = locators(&srv6.below("locator")?, device, &mut faults)?;
     let mut fixed = routing.below("static")?;
     let sids = fixed.below("srv6-sid")?;
     for (text, value) in sids.entries() {
         let mut sid = Fields::of(sids.path(text), Some(value))?;
-        let prefix: Prefix = parse(text).map_err(ReadError::whole)?;
+        let prefix: Prefix = sids.path(text).parsed(text)?;
         let locator = sid.text("locator-name")?.unwrap_or_default();
         let behaviour = sid.text("behavior")?.unwrap_or("nothing");
         sid.finish(device);
         if behaviour != "uN" {
-            faults.push((sids.path(text).fact(), format!("segment `{text}` is `{behaviour}` and not `uN`")));
+            let message = format!("segment `{text}` is `{behaviour}` and not `uN`");
+            faults.push((vec![sids.path(text).to("behavior").fact()], message));
         }
         if locators.remove(locator) != Some(prefix) {
             let message = format!("segment `{text}` is not that of its locator `{locator}`");
-            faults.push((sids.path(text).fact(), message));
+            let locator = fact(&["router", "segment-routing", "srv6", "locator", locator]);
+            faults.push((vec![sids.path(text).fact(), locator], message));
         }
         device.segments.push(Segment { prefix, text: Cow::Owned(text.to_owned()) });
     }
     for name in locators.keys() {
         let fact = fact(&["router", "segment-routing", "srv6", "locator", name]);
-        faults.push((fact, format!("locator `{name}` has no segment of its own")));
+        faults.push((vec![fact], format!("locator `{name}` has no segment of its own")));
     }
     if !device.segments.is_empty() && state != Some("enabled") {
         faults.push((
-            fact(&["router", "segment-routing", "srv6", "state"]),
+            vec![fact(&["router", "segment-routing", "srv6", "state"])],
             "segments are there and `srv6.state` is not `enabled`".to_owned(),
         ));
     }
@@ -54,7 +55,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
             "{} segments are more than the {SEGMENTS_MAX} that are programmed",
             device.segments.len()
         );
-        faults.push((fact(&["router", "segment-routing", "static", "srv6-sid"]), message));
+        faults.push((vec![fact(&["router", "segment-routing", "static", "srv6-sid"])], message));
     }
     for (fact, message) in faults {
         device.fault(FaultKind::Segment, FILE, fact, message);
@@ -70,13 +71,13 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
 fn locators<'v>(
     own: &Fields<'v>,
     device: &mut Device<'_>,
-    faults: &mut Vec<(Fact, String)>,
+    faults: &mut Vec<(Vec<Fact>, String)>,
 ) -> Result<BTreeMap<&'v str, Prefix>, ReadError> {
     let mut locators: BTreeMap<&str, Prefix> = BTreeMap::new();
     for (name, value) in own.entries() {
         let mut locator = Fields::of(own.path(name), Some(value))?;
         let Some(text) = locator.text("prefix")? else {
-            return Err(ReadError::whole(format!("locator `{name}` has no prefix")));
+            return Err(own.path(name).fault(format!("locator `{name}` has no prefix")));
         };
         // NVUE's defaults (Segment Routing: 16, 16 and 0).
         let bits = [("block-length", 16), ("node-length", 16), ("func-length", 0)];
@@ -89,9 +90,12 @@ fn locators<'v>(
             let message = format!(
                 "locator `{name}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0"
             );
-            faults.push((own.path(name).fact(), message));
+            let wrong =
+                bits.iter().zip(found).zip([32, 16, 0]).filter(|((_, found), wanted)| found != wanted);
+            let wrong = wrong.map(|(((key, _), _), _)| own.path(name).to(key).fact());
+            faults.push((wrong.collect(), message));
         }
-        locators.insert(name, parse(text).map_err(ReadError::whole)?);
+        locators.insert(name, locator.path("prefix").parsed(text)?);
         locator.finish(device);
     }
     Ok(locators)

@@ -51,6 +51,11 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     trim.finish(device);
     forwarding.finish(device);
     system.finish(device);
+    let wrong = match (priority, stated) {
+        (Some(_), Some(_)) => "size",
+        (Some(_), None) => "remark",
+        (None, _) => "switch-priority",
+    };
     let whole = size.zip(priority).zip(stated);
     match (state, whole) {
         (Some("enabled"), Some(((size, priority), dscp)))
@@ -59,7 +64,7 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
             Ok(Some(Trimming { size, priority, dscp }))
         }
         (Some("enabled"), _) => Err(ReadError::of(
-            path(&["system", "forwarding", "packet-trim", "size"]),
+            path(&["system", "forwarding", "packet-trim", wrong]),
             "`system.forwarding.packet-trim` is enabled without a size of 256 to 1024 by 4, a switch priority or a code point",
         )),
         _ => Ok(None),
