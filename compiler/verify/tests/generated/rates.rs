@@ -42,7 +42,7 @@ const NAMED: [(&str, Named, Named); 33] = [
     ("delay.json of nodes", [33, 2], [33, 2]),
     ("devices.batch", [100, 0], [100, 0]),
     ("devices.batch of nodes", [100, 0], [100, 0]),
-    ("entries.txtpb", [80, 0], [26, 6]),
+    ("entries.txtpb", [82, 0], [26, 6]),
     ("eos.conf", [89, 0], [61, 0]),
     ("frr.conf", [87, 0], [66, 0]),
     ("ip.batch", [87, 0], [87, 0]),
@@ -64,7 +64,7 @@ const NAMED: [(&str, Named, Named); 33] = [
     ("sysctl.conf", [100, 0], [100, 0]),
     ("sysctl.conf of nodes", [90, 0], [90, 0]),
     ("tc.batch", [76, 0], [76, 0]),
-    ("tna.txtpb", [87, 0], [25, 7]),
+    ("tna.txtpb", [88, 0], [25, 7]),
     ("vccl.conf of nodes", [100, 0], [100, 0]),
 ];
 

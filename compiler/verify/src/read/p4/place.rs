@@ -39,8 +39,30 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         About::IngressFilter => vec!["# + ingress.nic_destination ".to_owned()],
         About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
         About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
-        About::Qos(name) | About::Setting(name, _) | About::Headroom(name) => {
+        About::Setting(name, setting) => {
+            let port = number(name);
+            self::setting(&port, setting)
+                .unwrap_or_else(|| entry("egress.trim", format!("egress_port={port} ")))
+        }
+        About::Qos(name) | About::Headroom(name) => {
             entry("egress.trim", format!("egress_port={} ", number(name)))
         }
     }
+}
+
+/// Returns the texts to search for a setting of the quality of service of a port; `None` if it has no entry of its own.
+pub(super) fn setting(port: &str, name: &str) -> Option<Vec<String>> {
+    let number = name.rsplit(' ').next().unwrap_or_default();
+    let (table, key) = match name.strip_suffix(number).unwrap_or(name).trim_end() {
+        "thresholds of class" => ("egress.ecn", format!("egress_port={port} class={number}")),
+        "trimming of class" => ("egress.trim", format!("egress_port={port} class={number}")),
+        "limit of class" => ("ingress.nic_class", format!("ingress_port={port} class={number}")),
+        "limit of" => ("ingress.punt_limit", format!("ingress_port={port}")),
+        "dscp_to_tc_map" => ("ingress.dscp_class", format!("dscp={number}")),
+        "queue of class" => {
+            return Some(vec!["# + ingress.dscp_class ".to_owned(), format!("set_class(class={number}, ")]);
+        }
+        _ => return None,
+    };
+    Some(vec![format!("# + {table}  {key} ")])
 }

@@ -51,15 +51,15 @@ fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
 
 /// As in `fabric`, except that a next hop is found by its port instead of its id.
 fn needles(about: About<'_>) -> Vec<String> {
+    let ecn = |name: &str| vec![format!("# + egress.ecn  egress_port={} ", number(name))];
     match about {
         About::Address(name)
         | About::Peer(name)
         | About::Description(name)
         | About::Mac(name)
         | About::Neighbour(name) => vec![format!("-> set_nexthop(port={}, ", number(name))],
-        About::Qos(name) | About::Setting(name, _) | About::Headroom(name) => {
-            vec![format!("# + egress.ecn  egress_port={} ", number(name))]
-        }
+        About::Qos(name) | About::Headroom(name) => ecn(name),
+        About::Setting(name, setting) => place::setting(number(name), setting).unwrap_or_else(|| ecn(name)),
         other => place::needles(other),
     }
 }
