@@ -136,8 +136,7 @@ impl Panel {
             return Err(odd_link(name, "state", &format!("{states:?}")));
         }
         let mtu = link.number("mtu")?;
-        let speed = link.text("speed")?.map(|text| mbps(text).ok_or(text)).transpose();
-        let speed = speed.map_err(|text| link.path("speed").fault(format!("`{text}` is not a speed")))?;
+        let speed = speed(&mut link)?;
         let fec = match link.text("fec")? {
             None => None,
             Some("rs") => Some(true),
@@ -302,9 +301,12 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
     Ok(Some((count, lanes.unwrap_or((LANES / count) as u8))))
 }
 
-/// Parses a speed such as `400G` into Mb/s.
-fn mbps(text: &str) -> Option<u32> {
-    text.strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000)
+/// Reads a speed such as `400G` in Mb/s.
+fn speed(link: &mut Fields<'_>) -> Result<Option<u32>, ReadError> {
+    let mbps = |text: &str| text.strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000);
+    let Some(text) = link.text("speed")? else { return Ok(None) };
+    let fault = || link.path("speed").fault(format!("`{text}` is not a speed"));
+    mbps(text).ok_or_else(fault).map(Some)
 }
 
 /// Returns the error of a setting of a link.

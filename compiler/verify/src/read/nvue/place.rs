@@ -174,6 +174,12 @@ fn references(text: &str, kind: &str, name: &str) -> Vec<Vec<Step>> {
     found.chain([path(&definition)]).collect()
 }
 
+/// Returns the paths of a setting of the PFC watchdog, and of its state on a port.
+fn watchdog(port: &str, name: &str) -> Vec<Vec<Step>> {
+    let key = if name == "looks" { "robustness" } else { name };
+    vec![path(&["qos", "pfc-watchdog", key]), path(&["interface", port, "qos", "pfc-watchdog", "state"])]
+}
+
 /// Returns the paths of a setting of the quality of service of a port.
 pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let profile = |kind: &str| {
@@ -208,11 +214,7 @@ pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         "ingress of" => shares(&["ingress-lossless-buffer"]),
         "egress of" => shares(&["egress-lossless-buffer"]),
         "egress of queue" => shares(&["egress-lossy-buffer", "traffic-class", number]),
-        "watchdog" => {
-            let key = if number == "looks" { "robustness" } else { number };
-            let state = path(&["interface", port, "qos", "pfc-watchdog", "state"]);
-            vec![path(&["qos", "pfc-watchdog", key]), state]
-        }
+        "watchdog" => watchdog(port, number),
         "load" => vec![path(&["interface", port, "router", "adaptive-routing", "state"])],
         "pool" => vec![path(&["qos", "traffic-pool", number, "memory-percent"])],
         "buffer of queue" | "trimming of class" => {
