@@ -21,8 +21,8 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
     let cables = &draft.cables;
-    let kinds =
-        [("nic-t0", Some(&cables.nic_t0)), ("t0-t1", Some(&cables.t0_t1)), ("t1-t2", cables.t1_t2.as_ref())];
+    let t0_t1 = draft.has_t1().then_some(&cables.t0_t1);
+    let kinds = [("nic-t0", Some(&cables.nic_t0)), ("t0-t1", t0_t1), ("t1-t2", cables.t1_t2.as_ref())];
     for (key, cable) in kinds {
         let Some(cable) = cable.filter(|cable| cable.length_span.is_none()) else { continue };
         out.push(
