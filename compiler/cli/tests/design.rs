@@ -100,7 +100,11 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 8 --rails 8 --planes-by-nic 8", "use `--nics 16`"),
         ("--nics 64 --planes 1 --speed 10G", "no switch of the catalogue has ports of 10G"),
         ("--nics 64 --platform sn9999", "no platform `sn9999`"),
-        ("--nics 8 --planes 1 --platform spectrum4-sn5600", "one T0 holds 8 NICs"),
+        ("--nics 8 --planes 1 --platform spectrum4-sn5600 --tiers 2", "one T0 holds 8 NICs"),
+        ("--nics 1 --nics-per-node 1", "1 NICs are less than two on each T0: use `--nics 2`"),
+        ("--nics 64 --tiers 1 --routing bgp-unnumbered", "`--tiers 1` needs `--routing ecmp-static`"),
+        ("--nics 64 --tiers 1 --rails 8", "`closc design --planes-by-nic 8`"),
+        ("--nics 2048 --tiers 1", "no design keeps these limits: allow more `--tiers`"),
         ("--nics 400000000 --planes 4", "no design keeps these limits"),
         ("--nics 4294967295", "use `--nics 4294967288`"),
         ("--nics 512 --fail t0<=1%", "`--fail` needs 100 planes or more"),
@@ -361,8 +365,8 @@ fn three_tiers_may_have_many_zones() {
 #[test]
 fn no_tier_above_t0s_stays_nearly_empty() {
     let place = Place::new();
-    for flags in ["--nics 64 --show 32", "--nics 256 --planes 4 --show 32"] {
-        let found = designs(&place, flags);
+    for flags in ["--nics 128 --show 32", "--nics 256 --planes 4 --show 32"] {
+        let found = designs(&place, &format!("{flags} --tiers 2,3"));
         for row in all(&found) {
             let tiers = row["tiers"].as_array().expect("a list");
             assert_eq!(tiers.len(), 2, "{flags}: two tiers hold all NICs: {row:#}");
@@ -427,5 +431,110 @@ fn an_existing_file_is_replaced_only_by_force() {
         assert_eq!(place.read("a.yaml"), "mine", "{verb}");
         place.ends(0, &[&line[..], &["--force"]].concat());
         assert_ne!(place.read("a.yaml"), "mine", "{verb}");
+    }
+}
+
+/// One switch per plane, or per rail and plane, where the NICs fit on it.
+#[test]
+fn a_single_tier_is_proposed_compiled_and_grows() {
+    let place = Place::new();
+    let found = designs(&place, "--nics 64 --planes 2 --platform spectrum4-sn5600");
+    let first = &all(&found)[0];
+    let counts = ["switches", "cables_switch", "modules", "hops", "paths"];
+    assert_eq!(counts.map(|name| first[name].as_u64()), [2, 0, 0, 1, 2].map(Some), "{first:#}");
+    assert!(first["t1_loss_percent"].is_null() && first["uplink_loss_percent"].is_null(), "{first:#}");
+    assert_eq!(first["qos"], "lossless", "{first:#}");
+    place.write("one.yaml", first["file"].as_str().expect("a file"));
+    place.ends(0, &["check", "one.yaml", "-D", "warnings", "--allow", "W0203"]);
+    place.ends(0, &["compile", "one.yaml", "--out", "one"]);
+    place.ends(0, &["verify", "one"]);
+    let explained =
+        place.json(0, &words("--nics 64 --planes 2 --platform spectrum4-sn5600 --explain one.yaml"));
+    assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
+    let page = place.ends(0, &words("--nics 64 --planes 1 --platform spectrum4-sn5600 --tiers 1"));
+    for wanted in [
+        "1 switch, 1 plane of 400G, 1 tier,",
+        "none between switches",
+        "1 path between far NICs over 1 switch",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    // A rail has a switch in each plane, and more of its ports are used at each stage.
+    let rails =
+        "--stages 64,256 --rails 8 --planes-by-nic 8 --tiers 1 --planes 2 --platform spectrum4-sn5600";
+    let found = designs(&place, rails);
+    let first = &all(&found)[0];
+    assert_eq!(
+        (first["switches"].as_u64(), first["planes_by_nic"].as_u64()),
+        (Some(16), Some(8)),
+        "{first:#}"
+    );
+    for (at, stage) in first["stages"].as_array().expect("a list").iter().enumerate() {
+        place.write(&format!("{at}.yaml"), stage["file"].as_str().expect("a text"));
+    }
+    let order = place.json(2, &["grow", "0.yaml", "1.yaml"]);
+    let jobs = order["jobs"].as_array().expect("a list");
+    assert!(!jobs.is_empty() && jobs.iter().all(|job| job["action"] == "add"), "{order:#}");
+    place.ends(0, &["compile", "1.yaml", "--out", "rails"]);
+    place.ends(0, &["verify", "rails"]);
+}
+
+/// Entries of one switch in the catalogue count as that switch: bandwidth, cages, power and price.
+#[test]
+fn entries_of_one_switch_count_as_that_switch() {
+    let place = Place::new();
+    place.write(
+        "prices.csv",
+        "item,price\nspectrum4-sn5600,100\ncable nic-t0,1\ncable switch-switch,2\nmodule switch-switch,3\n",
+    );
+    let flags = "--nics 256 --planes 4 --platform spectrum4-sn5600-256x100g,spectrum4-sn5600 --prices prices.csv --os sonic \
+                 --routing ecmp-static";
+    for tiers in ["1", "2"] {
+        let words: Vec<&str> =
+            ["design", "--tiers", tiers].into_iter().chain(flags.split_whitespace()).collect();
+        let found = place.json(0, &words);
+        assert_eq!(found["unpriced"], 0, "{found:#}");
+        for row in all(&found) {
+            let switches = row["switches"].as_u64().expect("a count");
+            assert_eq!(row["capacity_gbps"].as_u64(), Some(switches * 51_200), "{row:#}");
+            let count = |name: &str| row[name].as_u64().expect("a count");
+            let parts = count("cables_nic") + 2 * count("cables_switch") + 3 * count("modules");
+            assert_eq!(row["cost"].as_u64(), Some(switches * 100 + parts), "{row:#}");
+            for tier in row["tiers"].as_array().expect("a list") {
+                assert_eq!(tier["cages"], 64, "{row:#}");
+            }
+        }
+    }
+}
+
+/// A lab is possible although the smallest switches with its routing leave most ports unused, and that is printed.
+#[test]
+fn a_small_need_has_designs_with_unused_ports() {
+    let place = Place::new();
+    let flags = "--nics 64 --planes 2 --routing srv6-static";
+    let found = designs(&place, flags);
+    let first = &all(&found)[0];
+    assert_eq!(
+        (first["switches"].as_u64(), &first["mostly_unused"]),
+        (Some(8), &Value::Bool(true)),
+        "{first:#}"
+    );
+    let file = first["file"].as_str().expect("a file");
+    assert!(file.contains("  W0302: allow  # ") && !file.contains("spare"), "{file}");
+    place.write("lab.yaml", file);
+    place.ends(0, &["check", "lab.yaml", "-D", "warnings", "--allow", "W0203"]);
+    let page = place.ends(0, &words(flags));
+    assert!(
+        page.contains("a T1 leaves 56 of 64 cages unused: no design for srv6-static uses more"),
+        "{page}"
+    );
+    // The rule that other designs use more ports is none for this need.
+    let explained = place.json(0, &words(&format!("{flags} --explain lab.yaml")));
+    assert_eq!(explained["outside"], serde_json::json!([]), "{explained:#}");
+    // With enough NICs, ports are used, and the file accepts nothing.
+    let found = designs(&place, "--nics 1024 --planes 2 --routing srv6-static");
+    for row in all(&found) {
+        assert_eq!(row["mostly_unused"], false, "{row:#}");
+        assert!(!row["file"].as_str().expect("a file").contains("W0302"), "{row:#}");
     }
 }

@@ -19,6 +19,9 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
         ("--nics 16384 --planes 1 --speed 800G --tiers 3", 16_384),
         ("--nics 512 --speed 800G --planes 2 --rails 8", 512),
         ("--nics 8192 --planes 1 --platform th5-128x400g,th6-nh4210-128x800g", 8192),
+        ("--nics 64 --planes 2", 64),
+        ("--nics 16 --planes 4", 16),
+        ("--nics 64 --tiers 1 --routing ecmp-static", 64),
     ]
     .into_iter()
     .enumerate()
@@ -65,9 +68,9 @@ fn what_cannot_be_made_is_said_with_what_can() {
             "`linux` does not run `eos`; it runs `linux`, `frr`",
         ),
         ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
-        ("--nics 16 --planes 4", "less than half of the ports of T1s or T2s would be in use"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
-        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "only 1 design found"),
+        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design was found"),
+        ("--nics 64 --tiers 1", "`--tiers 1` needs `--routing ecmp-static`"),
     ] {
         let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();
         let said = place.ends(1, &words);

@@ -44,6 +44,7 @@ impl Design<'_> {
         }
         let nic_ports = u64::from(self.places()) * u64::from(self.planes);
         let others = [(NIC_CABLES, nic_ports), (FABRIC_CABLES, self.cables()), (MODULES, self.modules())];
+        let others = others.into_iter().filter(|(_, count)| *count > 0);
         items.extend(others.map(|(name, count)| Item { name: name.into(), count }));
         Bill { items }
     }

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use crate::design::Design;
 use crate::need::{Need, Ratio};
-use crate::space::{T1S_MIN, has_needless_third, wastes_ports};
+use crate::space::{T1S_MIN, Underused, has_needless_third, wastes_ports};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,9 @@ pub(crate) enum Breach {
     #[error("it holds {0} NICs without moving a cable, and `--grow-to` is {1}")]
     Growth(u32, u32),
     /// Ports of T1s and T2s.
-    #[error("less than half of the ports of its T1s or T2s are in use, and growth does not need them")]
+    #[error(
+        "less than half of the ports of its T1s or T2s are in use: other designs use more, and growth does not need them"
+    )]
     Unused,
     /// T2s.
     #[error("its T1s have ports for all T0s, so it needs no T2s")]
@@ -65,11 +67,11 @@ pub(crate) enum Breach {
 }
 
 /// Returns the reasons, for people.
-pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<String> {
-    found(need, design).iter().map(ToString::to_string).collect()
+pub fn breaches(need: &Need, design: &Design<'_>, underused: &Underused) -> Vec<String> {
+    found(need, design, underused).iter().map(ToString::to_string).collect()
 }
 
-fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+fn found(need: &Need, design: &Design<'_>, underused: &Underused) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();
@@ -79,16 +81,17 @@ fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let planes = u32::from(design.planes);
     let exceeds = |most: &u8, parts: u32| 100 > u32::from(*most) * parts;
     found.extend(limits.t0_loss.filter(|most| exceeds(most, planes)).map(Breach::T0Loss));
-    found.extend(limits.t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));
+    let t1_loss = limits.t1_loss.filter(|_| design.has_t1());
+    found.extend(t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));
     let largest = design.largest();
     found.extend(limits.grow_to.filter(|nics| *nics > largest).map(|nics| Breach::Growth(largest, nics)));
-    if wastes_ports(limits, design) {
+    if wastes_ports(limits, design) && !underused.permits(design) {
         found.push(Breach::Unused);
     }
     if has_needless_third(need, design) {
         found.push(Breach::Needless);
     }
-    if design.t1s() < T1S_MIN {
+    if design.has_t1() && design.t1s() < T1S_MIN {
         found.push(Breach::Single(design.t1s()));
     }
     found.extend(uplinks(need, design));

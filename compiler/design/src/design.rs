@@ -42,6 +42,8 @@ impl Side {
 pub struct Tier<'a> {
     /// Hardware.
     pub platform: &'a Arc<Platform>,
+    /// The entry of the catalogue with all cages of this switch.
+    pub chassis: &'a Arc<Platform>,
     /// Switches in all planes and zones.
     pub switches: u32,
     /// Ports to the tier below, or to NICs.
@@ -51,15 +53,16 @@ pub struct Tier<'a> {
 }
 
 impl Tier<'_> {
-    /// Returns the used and the total cages of a switch.
+    /// Returns the used and the total cages of a switch. A port block that takes the port numbers of two cages uses both.
     pub fn cages(&self) -> (u32, u32) {
+        let (named, all) = (self.platform.panel.cages, self.chassis.panel.cages);
         let used = self.down.cages() + self.up.map_or(0, Side::cages);
-        (used, self.platform.panel.cages.into())
+        (used * u32::from(all / named.max(1)).max(1), all.into())
     }
 
     /// Returns the bandwidth of all its switches in Gb/s, whether it is used or not.
     pub(crate) fn capacity(&self) -> u64 {
-        let panel = &self.platform.panel;
+        let panel = &self.chassis.panel;
         let fastest =
             panel.breakouts.iter().map(|split| u64::from(split.ports) * u64::from(split.speed.mbps()));
         fastest.max().unwrap_or_default() * u64::from(panel.cages) * u64::from(self.switches) / 1000
@@ -117,7 +120,7 @@ pub struct Design<'a> {
     pub parallel: u32,
     /// Lowest tier.
     pub t0: Tier<'a>,
-    /// The tier above.
+    /// The tier above. Without one it has no switches and no ports.
     pub t1: Tier<'a>,
     /// The highest tier of three.
     pub third: Option<Third<'a>>,
@@ -129,7 +132,13 @@ pub(crate) const WHOLE: u32 = 1_000_000;
 impl<'a> Design<'a> {
     /// Returns its tiers, the lowest first.
     pub fn tiers(&self) -> impl Iterator<Item = &Tier<'a>> {
-        [&self.t0, &self.t1].into_iter().chain(self.third.as_ref().map(|third| &third.tier))
+        let t1 = self.has_t1().then_some(&self.t1);
+        [&self.t0].into_iter().chain(t1).chain(self.third.as_ref().map(|third| &third.tier))
+    }
+
+    /// Tells whether there are T1s. Without them, each T0 is a network of its own.
+    pub fn has_t1(&self) -> bool {
+        self.t1.switches > 0
     }
 
     /// Returns the places for NICs.
@@ -153,9 +162,16 @@ impl<'a> Design<'a> {
         self.t0.up.map_or(0, |up| up.count / self.parallel)
     }
 
+    /// Tells whether `W0302` applies: more than half of the ports of a T1 have no cable.
+    pub(crate) fn t1_is_dark(&self) -> bool {
+        let panel = &self.t1.platform.panel;
+        let used = self.t1.down.count + self.t1.up.map_or(0, |up| up.count);
+        self.has_t1() && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
+    }
+
     /// Returns the bandwidth down and up of a T0.
     pub fn oversubscription(&self) -> Ratio {
-        let up = self.t0.up.map_or(0, Side::mbps);
+        let Some(up) = self.t0.up.map(Side::mbps) else { return Ratio::EVEN };
         Ratio::new(self.t0.down.mbps(), up).unwrap_or(Ratio { down: u32::MAX, up: 1 })
     }
 
@@ -174,11 +190,13 @@ impl<'a> Design<'a> {
         up(&self.t0) + down(&self.t1) + up(&self.t1) + third
     }
 
-    /// Returns the most NICs that fit without moving a plugged cable: more T0s on the T1s, or more zones under the T2s.
+    /// Returns the most NICs that fit without moving a plugged cable: more NICs on a single tier, more T0s on the T1s,
+    /// or more zones under the T2s.
     pub fn largest(&self) -> u32 {
         let ports =
             |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
         match &self.third {
+            None if !self.has_t1() => ports(&self.t0) * self.zones(),
             None => ports(&self.t1) / self.parallel.max(1) * self.per_group * self.planes_by_nic,
             Some(third) => {
                 let zones = ports(&third.tier) / third.ports_per_zone.max(1);
@@ -187,8 +205,8 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Returns the millionths of a NIC's bandwidth that the failure of a T1 costs.
-    pub fn t1_loss(&self) -> u32 {
-        WHOLE / u32::from(self.planes) / self.t1s().max(1)
+    /// Returns the millionths of a NIC's bandwidth that the failure of a T1 costs, if there are T1s.
+    pub fn t1_loss(&self) -> Option<u32> {
+        self.has_t1().then(|| WHOLE / u32::from(self.planes) / self.t1s().max(1))
     }
 }

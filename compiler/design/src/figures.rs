@@ -15,9 +15,9 @@ pub struct Losses {
     /// A T0.
     pub t0: u32,
     /// A cable between a T0 and a T1.
-    pub uplink: u32,
+    pub uplink: Option<u32>,
     /// A T1.
-    pub t1: u32,
+    pub t1: Option<u32>,
     /// A T2, for traffic between zones.
     pub t2: Option<u32>,
 }
@@ -27,7 +27,7 @@ impl Design<'_> {
     pub fn bisection(&self) -> u64 {
         let above = |tier: &Tier<'_>| u64::from(tier.switches) * tier.up.map_or(0, Side::mbps);
         let nics = u64::from(self.places()) * u64::from(self.planes) * u64::from(self.port_speed.mbps());
-        let narrowest = nics.min(above(&self.t0));
+        let narrowest = if self.has_t1() { nics.min(above(&self.t0)) } else { nics };
         let narrowest = self.third.as_ref().map_or(narrowest, |_| narrowest.min(above(&self.t1)));
         narrowest / 2 / 1000
     }
@@ -45,7 +45,7 @@ impl Design<'_> {
         Losses {
             nic_cable: plane,
             t0: plane,
-            uplink: plane / self.t0.up.map_or(1, |up| up.count).max(1),
+            uplink: self.t0.up.map(|up| plane / up.count.max(1)),
             t1: self.t1_loss(),
             t2: t2s.map(|t2s| plane / t2s.max(1)),
         }
@@ -60,7 +60,7 @@ impl Design<'_> {
         let mut unknown: Vec<SmolStr> = Vec::new();
         let mut sum = 0;
         for tier in self.tiers() {
-            match tier.platform.rack_units {
+            match tier.platform.rack_units.or(tier.chassis.rack_units) {
                 Some(units) => sum += u64::from(units) * u64::from(tier.switches),
                 None if unknown.contains(&tier.platform.id) => {}
                 None => unknown.push(tier.platform.id.clone()),

@@ -13,6 +13,7 @@ use closc_platform::{SkuFeature, Standing};
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
 use crate::power::Media;
+use crate::space::wastes_ports;
 
 /// The warning about a limit that is assumed.
 pub const ASSUMED: &str = "W0904";
@@ -20,6 +21,9 @@ pub const ASSUMED: &str = "W0904";
 /// Line of the file about an assumed limit.
 const BEYOND: &str =
     "  W0904: allow  # a limit of the switches is assumed and not published: ask the vendor\n";
+
+/// Line of the file about unused ports.
+const UNUSED: &str = "  W0302: allow  # most ports of T1s are unused, as in every design for this need\n";
 
 /// The reason for a separate block per plane: it leaves room for more switches.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
@@ -49,7 +53,7 @@ pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> Strin
     let _ = write!(
         text,
         "\
-# {places} NICs of {speed} in {planes} plane{many}{by_nic}, with {tiers} tiers of switches. `closc check` prints its counts.
+# {places} NICs of {speed} in {planes} plane{many}{by_nic}, with {tiers} tier{tiers_many} of switches. `closc check` prints its counts.
 # {growth}
 
 fabric: {name}
@@ -71,12 +75,13 @@ tiers:
         growth = growth(need, design),
         many = if design.planes == 1 { "" } else { "s" },
         tiers = design.tiers().count(),
+        tiers_many = if design.has_t1() { "s" } else { "" },
         name = need.name,
         port = design.port_speed,
         word = routing.word(),
         how = how(routing),
         zones = zones(design),
-        groups = design.groups,
+        groups = if design.has_t1() { design.groups } else { design.zones() },
         and_zone = and_zone(design),
         per_group = design.per_group,
         node = need.nics_per_node,
@@ -88,8 +93,10 @@ tiers:
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
     let weaknesses = design.weaknesses();
-    if !weaknesses.is_empty() || !is_firm {
+    let is_dark = wastes_ports(&need.limits, design) && design.t1_is_dark();
+    if !weaknesses.is_empty() || is_dark || !is_firm {
         text.push_str("\nwarnings:\n");
+        text.push_str(if is_dark { UNUSED } else { "" });
         for weakness in weaknesses {
             let _ = writeln!(text, "  {}: allow  # {}", weakness.code(), weakness.text());
         }
@@ -135,6 +142,7 @@ fn segments(text: &mut String, design: &Design<'_>) {
 fn zones(design: &Design<'_>) -> String {
     let zones = design.zones();
     match (&design.third, zones) {
+        _ if !design.has_t1() => String::new(),
         (Some(_), _) => format!("zones: {zones}  # each of T0s and T1s, all under the T2s\n"),
         (None, 1) => String::new(),
         (None, _) => format!("zones: {zones}  # planes by NIC: only nodes join them\n"),
@@ -150,13 +158,16 @@ fn by_nic(design: &Design<'_>) -> String {
 }
 
 fn and_zone(design: &Design<'_>) -> &'static str {
-    if design.zones() > 1 { " and zone" } else { "" }
+    if design.has_t1() && design.zones() > 1 { " and zone" } else { "" }
 }
 
 fn rails(need: &Need, design: &Design<'_>) -> String {
     let (rails, zones) = (need.rails, design.planes_by_nic);
     match (rails, zones) {
         (1, _) => String::new(),
+        _ if !design.has_t1() => {
+            format!("  rails: {rails}  # NIC k of a node is on T0 k: only nodes join them\n")
+        }
         (_, 1) => format!("  rails: {rails}  # NIC k of a node is on T0 k of its unit\n"),
         _ => format!(
             "  rails: {rails}  # each on T0s of its own\n  zones_per_node: {zones}  # a node has NICs in all zones\n"
@@ -169,14 +180,18 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     let os = design.os.word();
     let parallel =
         if design.parallel > 1 { format!(", parallel: {}", design.parallel) } else { String::new() };
+    let ratio = format!(", oversubscription: \"{}\"", design.oversubscription());
+    let ratio = if design.has_t1() { ratio } else { String::new() };
     let _ = writeln!(
         text,
-        "  t0: {{ platform: {}, os: {os}{}{parallel}, oversubscription: \"{}\" }}  # {} in all",
+        "  t0: {{ platform: {}, os: {os}{}{parallel}{ratio} }}  # {} in all",
         design.t0.platform.id,
         ports(&design.t0, ""),
-        design.oversubscription(),
         number(design.t0.switches.into())
     );
+    if !design.has_t1() {
+        return;
+    }
     let spare = spare(need, design);
     let _ = writeln!(
         text,
@@ -242,10 +257,12 @@ fn cables(text: &mut String, design: &Design<'_>) {
     };
     let _ = write!(
         text,
-        "\ncables:  # assumed, the longest of each kind; `closc place` computes them from a floor plan\n  nic-t0: {}\n  t0-t1: {}\n",
-        of("2m", Media::DEFAULT.nic_t0),
-        of("30m", Media::DEFAULT.t0_t1)
+        "\ncables:  # assumed, the longest of each kind; `closc place` computes them from a floor plan\n  nic-t0: {}\n",
+        of("2m", Media::DEFAULT.nic_t0)
     );
+    if design.has_t1() {
+        let _ = writeln!(text, "  t0-t1: {}", of("30m", Media::DEFAULT.t0_t1));
+    }
     if design.third.is_some() {
         let _ = writeln!(text, "  t1-t2: {}", of("100m", Media::DEFAULT.t1_t2));
     }

@@ -142,7 +142,7 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
 
 /// Simplicity of a design: kinds of switches, and cages that stay empty.
 fn plain(design: &Design<'_>) -> (usize, u64) {
-    let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.id.as_str()).collect();
+    let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.hardware()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let unused = design.tiers().map(|tier| {

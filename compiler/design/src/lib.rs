@@ -32,5 +32,5 @@ pub use optics::module_watts;
 pub use outside::Outside;
 pub use power::{Media, Power};
 pub use prices::Prices;
-pub use space::space;
+pub use space::{Underused, space, wastes_ports};
 pub use weakness::Weakness;

@@ -98,7 +98,11 @@ impl Design<'_> {
             cables: self.cables(),
             modules: self.modules(),
             t0_loss: WHOLE / u32::from(self.planes),
-            hops: if self.third.is_some() { 5 } else { 3 },
+            hops: match self.tiers().count() {
+                0 | 1 => 1,
+                2 => 3,
+                _ => 5,
+            },
             cost,
             power,
         })

@@ -28,7 +28,7 @@ pub struct Need {
     /// Numbers of planes by NIC to try: into how many sets of switches, joined only by nodes, the NICs of a node are
     /// divided.
     pub planes_by_nic: Vec<u8>,
-    /// Numbers of tiers to try: 2, 3.
+    /// Numbers of tiers to try: 1, 2, 3.
     pub tiers: Vec<u8>,
     /// Routing modes to try.
     pub routings: Vec<Routing>,

@@ -3,13 +3,12 @@
 //! In: a need, and the platforms that were tried. Out: an [`Outside`]. Invariants: each platform that the need names
 //! has its own reason.
 
-use std::sync::Arc;
-
 use closc_artefacts::Routing;
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::need::Need;
+use crate::panel::Model;
 
 /// Why the search found nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,15 +68,36 @@ pub enum Outside {
         /// The next larger multiple, or the largest.
         next: u32,
     },
-    /// One T0 holds all NICs.
-    #[error(
-        "one T0 holds {nics} NICs, and a fabric has two of them or more: use `--nics {least}`, or fewer `--nics-per-node`"
-    )]
+    /// One T0 holds all NICs, or a T0 of a single tier has less than two.
+    #[error("{}: use `--nics {least}`, or fewer `--nics-per-node`", if *is_one {
+        format!("{nics} NICs are less than two on each T0")
+    } else {
+        format!(
+            "one T0 holds {nics} NICs: `--tiers 1` needs `--routing ecmp-static`, and more tiers have two T0s or more"
+        )
+    })]
     Few {
         /// NICs.
         nics: u32,
-        /// The fewest NICs on two T0s.
+        /// The fewest NICs.
         least: u32,
+        /// Whether the need permits one tier.
+        is_one: bool,
+    },
+    /// One tier without static routes.
+    #[error(
+        "`--tiers 1` needs `--routing ecmp-static`: switches without uplinks have no BGP neighbours, and path tables of \
+         `srv6-static` list uplinks"
+    )]
+    OneTierRouting,
+    /// One tier whose rails are separate, although switches must join them.
+    #[error(
+        "`--tiers 1` with {rails} rails has a switch per rail, and only nodes join them: use `--rails 1`, or \
+         `closc design --planes-by-nic {rails}`"
+    )]
+    OneTierRails {
+        /// Rails.
+        rails: u8,
     },
     /// Switches have no such ports.
     #[error(
@@ -87,12 +107,6 @@ pub enum Outside {
     /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
     Named(String),
-    /// Even the fewest T1s and T2s that a plane needs have far more ports than are used.
-    #[error(
-        "less than half of the ports of T1s or T2s would be in use: take more `--nics`, fewer `--planes`, smaller switches or another `--routing`; \
-         `closc design --grow-to N` keeps ports for growth"
-    )]
-    TooLarge,
     /// Designs exist for other limits only.
     #[error(
         "no design keeps these limits: allow more `--tiers` or `--planes`, or more oversubscription or loss by \
@@ -110,13 +124,13 @@ impl Outside {
 }
 
 /// Returns the reason where no platform has the ports and the routing.
-pub(crate) fn no_ports(need: &Need, speeds: &[(u16, Speed)], platforms: &[&Arc<Platform>]) -> Outside {
+pub(crate) fn no_ports(need: &Need, speeds: &[(u16, Speed)], models: &[Model<'_>]) -> Outside {
     let words: Vec<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
     let words = words.join(" or ");
     if need.platforms.is_empty() {
         return Outside::Ports(words);
     }
-    let reasons = platforms.iter().map(|platform| reason(need, (speeds, &words), platform));
+    let reasons = models.iter().map(|model| reason(need, (speeds, &words), model.platform));
     Outside::Named(reasons.collect::<Vec<_>>().join("; "))
 }
 

@@ -3,6 +3,7 @@
 //! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants: downlinks
 //! start at the first cage, uplinks at the middle or behind the downlinks, as the language places them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,49 +13,50 @@ use closc_qos::units::Speed;
 
 use crate::design::Side;
 
+/// An entry of the catalogue, and the entry with all cages of the same switch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Model<'a> {
+    pub(crate) platform: &'a Arc<Platform>,
+    pub(crate) chassis: &'a Arc<Platform>,
+}
+
 /// A switch with one breakout for downlinks and one for uplinks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Panel<'a> {
     pub(crate) platform: &'a Arc<Platform>,
+    pub(crate) chassis: &'a Arc<Platform>,
     pub(crate) down: Breakout,
     pub(crate) up: Option<Breakout>,
 }
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
 ///
-/// Several entries of the catalogue can describe the same box. Of those that support the same breakouts only one is
-/// kept, preferably the one whose default breakout has this speed.
+/// Several entries of the catalogue can describe the same switch. Of those that support the same breakouts only one is
+/// kept: the one with the most cages, preferably with a default breakout of this speed.
 pub(crate) fn panels<'a>(
-    platforms: &[&'a Arc<Platform>],
+    models: &[Model<'a>],
     os: Os,
     routing: Routing,
     speed: Option<Speed>,
 ) -> Vec<Panel<'a>> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
-    let mut ordered: Vec<&Arc<Platform>> = platforms.iter().copied().filter(|p| p.supports(os)).collect();
+    let mut ordered: Vec<Model<'a>> =
+        models.iter().copied().filter(|model| model.platform.supports(os)).collect();
     let is_named_after = |platform: &Platform| Some(platform.panel.default_breakout.speed) == speed;
-    ordered.sort_by_key(|platform| !is_named_after(platform));
-    for platform in ordered {
+    ordered.sort_by_key(|model| (Reverse(model.platform.panel.cages), !is_named_after(model.platform)));
+    for Model { platform, chassis } in ordered {
         let offered = &platform.panel.breakouts;
         for down in offered.iter().copied().filter(|down| speed.is_none_or(|speed| down.speed == speed)) {
             let ups = offered.iter().copied().map(Some).chain([None]);
             for up in ups.filter(|up| accepts(platform, os, routing, down, *up)) {
-                if known.insert((make(platform), down, up)) {
-                    found.push(Panel { platform, down, up });
+                if known.insert((platform.hardware(), down, up)) {
+                    found.push(Panel { platform, chassis, down, up });
                 }
             }
         }
     }
     found
-}
-
-/// Returns an identity of the box of a platform, as far as the catalogue contains it. Entries of one box have the
-/// same identity.
-fn make(platform: &Platform) -> (String, u16, u8) {
-    let name =
-        platform.sonic.as_ref().map_or_else(|| platform.id.to_string(), |sonic| sonic.platform.clone());
-    (name, platform.panel.cages, platform.panel.lanes)
 }
 
 /// Returns whether a platform supports these breakouts under an operating system, and the routing with them.

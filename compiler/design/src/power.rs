@@ -127,7 +127,7 @@ impl<'a> Design<'a> {
         let mut power = Power { items: Vec::with_capacity(8) };
         for tier in self.tiers() {
             let platform: &'a Platform = tier.platform;
-            let stated = platform.power.as_ref();
+            let stated = platform.power.as_ref().or(tier.chassis.power.as_ref());
             power.add(PowerItem {
                 consumer: Consumer::Switch(&platform.id),
                 count: tier.switches.into(),
@@ -141,7 +141,7 @@ impl<'a> Design<'a> {
         power.module(media.nic_t0, lanes, lane, self.places().into());
         power.modules(&self.t0, Some(self.t0.down), media.nic_t0);
         power.modules(&self.t0, self.t0.up, media.t0_t1);
-        power.modules(&self.t1, Some(self.t1.down), media.t0_t1);
+        power.modules(&self.t1, self.has_t1().then_some(self.t1.down), media.t0_t1);
         if let Some(third) = &self.third {
             power.modules(&self.t1, self.t1.up, media.t1_t2);
             power.modules(&third.tier, Some(third.tier.down), media.t1_t2);

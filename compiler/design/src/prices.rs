@@ -4,6 +4,9 @@
 //! that has no price has no sum.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use closc_platform::{Catalogue, Platform};
 
 use crate::bill::{Bill, Item};
 
@@ -65,6 +68,20 @@ impl Prices {
             }
         }
         Ok(Prices { by_item })
+    }
+
+    /// Returns the prices with those of switches that have a price under another name of the catalogue.
+    #[must_use]
+    pub fn by_hardware(mut self, catalogue: &Catalogue) -> Self {
+        let priced = |platform: &&Arc<Platform>| self.by_item.contains_key(platform.id.as_str());
+        let mut others: Vec<(String, u64)> = Vec::new();
+        for platform in catalogue.usual().filter(|platform| !priced(platform)) {
+            let mut same = catalogue.usual().filter(|other| other.hardware() == platform.hardware());
+            let price = same.find_map(|other| self.by_item.get(other.id.as_str()));
+            others.extend(price.map(|price| (platform.id.to_string(), *price)));
+        }
+        self.by_item.extend(others);
+        self
     }
 
     /// Returns the sum of a bill, if every item has a price.

@@ -1,11 +1,10 @@
-//! Every design of two and three tiers that meets a need.
+//! Every design of one, two and three tiers that meets a need.
 //!
 //! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
-//! the need, fits the panels of its switches, and has at least two T1s in each plane. A T0 has no more uplinks than
-//! the ratio asks for, rounded up to whole T1s. T1s under T2s have as much bandwidth up as down.
+//! the need, and fits the panels of its switches. Above several T0s it has at least two T1s in each plane. A T0 has no
+//! more uplinks than the ratio asks for, rounded up to whole T1s. T1s under T2s have as much bandwidth up as down.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
@@ -15,7 +14,7 @@ use closc_qos::units::Speed;
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
-use crate::panel::{Panel, accepts, panels};
+use crate::panel::{Model, Panel, accepts, panels};
 
 /// Maximum number of zones in addresses.
 const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
@@ -33,8 +32,37 @@ struct Part<'n> {
     speed: Speed,
     routing: Routing,
     os: Os,
-    /// Whether a design was left out because its T1s are too large.
+    pass: Pass,
+    /// Whether a design was left out because its T1s or T2s are too large.
     too_large: &'n Cell<bool>,
+}
+
+/// Designs that a pass over the search takes. A later pass is for needs without a design in those before it.
+#[derive(Clone, Copy)]
+struct Pass {
+    /// Whether designs have exactly the NICs that are wanted, or the next larger number of places.
+    is_exact: bool,
+    /// Whether at least half of the ports of T1s and T2s are used.
+    is_used: bool,
+}
+
+/// The passes in their order.
+const PASSES: [Pass; 4] = [
+    Pass { is_exact: true, is_used: true },
+    Pass { is_exact: false, is_used: true },
+    Pass { is_exact: true, is_used: false },
+    Pass { is_exact: false, is_used: false },
+];
+
+/// Routings, with planes by NIC, for which even the smallest switches have most ports of T1s or T2s unused.
+#[derive(Debug, Clone, Default)]
+pub struct Underused(Vec<(Routing, u32)>);
+
+impl Underused {
+    /// Tells whether designs like this one may have most ports above T0s unused.
+    pub fn permits(&self, design: &Design<'_>) -> bool {
+        self.0.contains(&(design.routing, design.planes_by_nic))
+    }
 }
 
 /// A T0 with its NICs, the start of each design.
@@ -50,8 +78,9 @@ struct Base<'a> {
 
 /// Finds every design.
 ///
-/// Designs have exactly the NICs that are wanted. If equal T0s cannot have exactly this number, designs have the next
-/// larger number of places.
+/// For each routing, designs have exactly the NICs that are wanted, and use at least half of the ports of T1s and T2s.
+/// If equal T0s cannot have exactly this number, designs have the next larger number of places. If even the smallest
+/// switches have more unused ports, these designs are found.
 ///
 /// # Errors
 ///
@@ -60,51 +89,44 @@ pub fn space<'a>(
     need: &Need,
     catalogue: &'a Catalogue,
     take: &mut dyn FnMut(Design<'a>),
-) -> Result<(), Outside> {
-    let platforms = platforms(need, catalogue)?;
+) -> Result<Underused, Outside> {
+    let models = models(need, catalogue)?;
     let speeds = speeds(need)?;
     let by_nic = by_nic(need)?;
-    let (count, too_large) = (Cell::new(0_usize), Cell::new(false));
-    let mut found = |design| {
-        count.set(count.get() + 1);
-        take(design);
-    };
-    let mut has_ports = false;
-    for is_exact in [true, false] {
-        for part in parts(need, (&speeds, &by_nic), &too_large) {
-            let t0s = panels(&platforms, part.os, part.routing, Some(part.speed));
-            has_ports |= !t0s.is_empty();
-            let above = panels(&platforms, part.os, part.routing, None);
-            for base in t0s.iter().flat_map(|panel| part.bases(panel, is_exact)) {
-                if need.tiers.contains(&2) {
-                    part.two_tiers(&base, &above, &mut found);
-                }
-                if need.tiers.contains(&3) && part.by_nic == 1 {
-                    part.three_tiers(&base, &above, &mut found);
-                }
+    let (mut underused, mut has_ports, mut is_empty) = (Underused::default(), false, true);
+    for (routing, zones) in routings(need, &by_nic) {
+        let too_large = Cell::new(false);
+        for pass in PASSES.into_iter().take_while(|pass| pass.is_used || too_large.get()) {
+            let count = Cell::new(0_usize);
+            let mut found = |design| {
+                count.set(count.get() + 1);
+                take(design);
+            };
+            for part in parts(need, &speeds, (routing, zones), pass, &too_large) {
+                has_ports |= part.designs(&models, &mut found);
+            }
+            if count.get() > 0 {
+                is_empty = false;
+                underused.0.extend((!pass.is_used).then_some((routing, zones)));
+                break;
             }
         }
-        if count.get() > 0 {
-            return Ok(());
-        }
     }
-    if too_large.get() {
-        return Err(Outside::TooLarge);
+    if !is_empty {
+        return Ok(underused);
     }
-    if has_ports {
-        return Err(Outside::Limits);
-    }
-    Err(outside::no_ports(need, &speeds, &platforms))
+    Err(if has_ports { Outside::Limits } else { outside::no_ports(need, &speeds, &models) })
 }
 
 /// Returns the platforms to try.
-fn platforms<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<&'a Arc<Platform>>, Outside> {
+fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, Outside> {
+    let model = |platform| Model { platform, chassis: catalogue.chassis(platform) };
     if need.platforms.is_empty() {
-        return Ok(catalogue.iter().filter(|platform| is_sold(platform)).collect());
+        return Ok(catalogue.iter().filter(|platform| is_sold(platform)).map(model).collect());
     }
     let named = |name: &String| {
-        let all = catalogue.iter().find(|platform| platform.id == name.as_str());
-        all.ok_or_else(|| Outside::platform(name, catalogue))
+        let found = catalogue.get(name).map(model);
+        found.ok_or_else(|| Outside::platform(name, catalogue))
     };
     need.platforms.iter().map(named).collect()
 }
@@ -128,10 +150,8 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
             .unwrap_or(need.nics - need.nics % u32::from(node));
         return Err(Outside::Nodes { nics: need.nics, node, next });
     }
-    let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
-    let least = u32::from(node) * (2 * u32::from(zones)).div_ceil(rails.into());
-    if need.nics < least {
-        return Err(Outside::Few { nics: need.nics, least });
+    if let Some(few) = too_few(need) {
+        return Err(few);
     }
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
@@ -143,6 +163,30 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     if keeps { Ok(speeds) } else { Err(Outside::Planes { least }) }
 }
 
+/// Tells whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
+/// the NICs of one rail.
+fn permits_one_tier(need: &Need) -> bool {
+    need.tiers.contains(&1)
+        && need.routings.contains(&Routing::EcmpStatic)
+        && need.planes_by_nic.contains(&need.rails)
+}
+
+/// Returns the reason if there are too few NICs for two T0s, or for two NICs on each switch of a single tier.
+fn too_few(need: &Need) -> Option<Outside> {
+    let (rails, node) = (u32::from(need.rails), u32::from(need.nics_per_node));
+    let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
+    let two = node * (2 * u32::from(zones)).div_ceil(rails);
+    let one = (2 * rails).next_multiple_of(node);
+    let has_two = need.tiers.iter().any(|tiers| *tiers > 1);
+    let least = match (permits_one_tier(need), has_two) {
+        (true, true) => one.min(two),
+        (true, false) => one,
+        (false, _) => two,
+    };
+    let is_one = permits_one_tier(need);
+    (need.nics < least).then_some(Outside::Few { nics: need.nics, least, is_one })
+}
+
 /// Returns the numbers of planes by NIC to try: those that divide the rails.
 fn by_nic(need: &Need) -> Result<Vec<u32>, Outside> {
     let divides = |zones: &u8| *zones > 0 && need.rails.is_multiple_of(*zones);
@@ -150,37 +194,84 @@ fn by_nic(need: &Need) -> Result<Vec<u32>, Outside> {
     if by_nic.is_empty() {
         return Err(Outside::ByNic { rails: need.rails });
     }
+    let has_static = need.routings.contains(&Routing::EcmpStatic);
+    if need.tiers.iter().all(|tiers| *tiers == 1) && !permits_one_tier(need) {
+        return Err(if has_static {
+            Outside::OneTierRails { rails: need.rails }
+        } else {
+            Outside::OneTierRouting
+        });
+    }
     let is_possible = by_nic.contains(&1) || need.routings.iter().any(|routing| !routing.is_source_routed());
     if is_possible { Ok(by_nic) } else { Err(Outside::ByNicRouting) }
 }
 
-/// Returns the parts of the search whose planes keep the limits.
+/// Returns the routings to try, each with its numbers of planes by NIC.
+fn routings<'n>(need: &'n Need, by_nic: &'n [u32]) -> impl Iterator<Item = (Routing, u32)> {
+    let all = need.routings.iter().flat_map(|routing| by_nic.iter().map(move |zones| (*routing, *zones)));
+    all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed())
+}
+
+/// Returns the parts of a pass whose planes keep the limits.
 fn parts<'n>(
     need: &'n Need,
-    (speeds, by_nic): (&'n [(u16, Speed)], &'n [u32]),
+    speeds: &'n [(u16, Speed)],
+    (routing, by_nic): (Routing, u32),
+    pass: Pass,
     too_large: &'n Cell<bool>,
 ) -> impl Iterator<Item = Part<'n>> {
     let keeps =
         |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
     speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
-        let of = move |(routing, by_nic): (Routing, u32)| {
-            need.oses.iter().map(move |os| Part { need, planes, by_nic, speed, routing, os: *os, too_large })
-        };
-        let all =
-            need.routings.iter().flat_map(move |routing| by_nic.iter().map(move |zones| (*routing, *zones)));
-        all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed()).flat_map(of)
+        let part = move |os: &Os| Part { need, planes, by_nic, speed, routing, os: *os, pass, too_large };
+        need.oses.iter().map(part)
     })
 }
 
 impl Part<'_> {
+    /// Adds the designs of a part. Returns whether a switch has ports for its NICs.
+    fn designs<'a>(self, models: &[Model<'a>], found: &mut dyn FnMut(Design<'a>)) -> bool {
+        let tiers = &self.need.tiers;
+        let t0s = panels(models, self.os, self.routing, Some(self.speed));
+        if permits_one_tier(self.need) && self.routing == Routing::EcmpStatic {
+            t0s.iter().for_each(|panel| self.one_tier(panel, found));
+        }
+        let above = panels(models, self.os, self.routing, None);
+        for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
+            if tiers.contains(&2) {
+                self.two_tiers(&base, &above, found);
+            }
+            if tiers.contains(&3) && self.by_nic == 1 {
+                self.three_tiers(&base, &above, found);
+            }
+        }
+        !t0s.is_empty()
+    }
+
+    /// Adds the design with one switch per plane and rail. Its T0s have all ports down.
+    fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut dyn FnMut(Design<'a>)) {
+        let rails = u32::from(self.need.rails);
+        let per_group = self.need.nics / rails;
+        let joins_all = self.by_nic == rails && panel.up.is_none();
+        if !joins_all || per_group < 2 || per_group > panel.ports() {
+            return;
+        }
+        let base = Base { panel: *panel, per_group, groups: 1, up: 0 };
+        let none = Panel { up: None, ..*panel };
+        let design = self.design(&base, (0, 0), &none, rails, None);
+        if self.keeps(&design) {
+            found(design);
+        }
+    }
+
     /// Returns T0s with a panel, one for each number of NICs on it.
-    fn bases<'a>(self, panel: &Panel<'a>, is_exact: bool) -> impl Iterator<Item = Base<'a>> {
+    fn bases<'a>(self, panel: &Panel<'a>) -> impl Iterator<Item = Base<'a>> {
         let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
         let most = panel.ports() / node;
         (1..=most).filter_map(move |nodes| {
             let per_group = nodes * node;
             let per_unit = per_group * rails;
-            if is_exact && !self.need.nics.is_multiple_of(per_unit) {
+            if self.pass.is_exact && !self.need.nics.is_multiple_of(per_unit) {
                 return None;
             }
             let groups = self.need.nics.div_ceil(per_unit) * rails / self.by_nic;
@@ -257,7 +348,7 @@ impl Part<'_> {
         let ports_per_zone = base.up / rows;
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
         let switches = rows * up * u32::from(self.planes);
-        let tier = Tier { platform: t2.platform, switches, down, up: None };
+        let tier = Tier { platform: t2.platform, chassis: t2.chassis, switches, down, up: None };
         Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
     }
 
@@ -296,12 +387,14 @@ impl Part<'_> {
             parallel,
             t0: Tier {
                 platform: base.panel.platform,
+                chassis: base.panel.chassis,
                 switches: planes * zones * base.groups,
                 down: Side { count: base.per_group, breakout: base.panel.down },
                 up: base.panel.up.map(|split| up(split, t1s * parallel)),
             },
             t1: Tier {
                 platform: t1.platform,
+                chassis: t1.chassis,
                 switches: planes * zones * t1s,
                 down: Side { count: base.groups * parallel, breakout: t1.down },
                 up: t1.up.zip(uplinks).map(|(split, count)| up(split, count)),
@@ -315,22 +408,23 @@ impl Part<'_> {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
+        let is_firm = !design.has_t1() || limits.t1_loss.is_none_or(loses);
+        if !is_firm || !grows || has_needless_third(self.need, design) {
+            return false;
+        }
         let is_wasted = wastes_ports(limits, design);
-        let is_firm = limits.t1_loss.is_none_or(loses);
-        self.too_large.set(self.too_large.get() || (is_firm && grows && is_wasted));
-        is_firm && grows && !is_wasted && !has_needless_third(self.need, design)
+        self.too_large.set(self.too_large.get() || is_wasted);
+        !(is_wasted && self.pass.is_used)
     }
 }
 
 /// Tells whether too many ports above T0s stay unused. If the fabric is to grow, those of the highest tier are kept for
 /// growth.
-pub(crate) fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
-    let (highest, below) = match &design.third {
-        Some(third) => (&third.tier, Some(&design.t1)),
-        None => (&design.t1, None),
-    };
+pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
-    !(is_kept || is_used(highest)) || below.is_some_and(|t1| !is_used(t1))
+    let wasteful = |(at, tier): (usize, &Tier<'_>)| !(is_kept && at == 0) && !is_used(tier);
+    let above: Vec<&Tier<'_>> = design.tiers().skip(1).collect();
+    above.into_iter().rev().enumerate().any(wasteful)
 }
 
 /// Tells whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.

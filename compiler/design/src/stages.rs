@@ -1,20 +1,29 @@
 //! Stages: one design that grows without moving a plugged cable.
 //!
 //! In: the design of the first stage and the sizes. Out: the design of each stage. Invariants: a stage has every
-//! switch and cable of the one before it. All switches of the highest tier are there from the first stage.
+//! switch and cable of the one before it. All switches of the highest tier are there from the first stage. A single
+//! tier grows by NICs on its T0s.
 
 use crate::design::{Design, Side, Third, Tier};
+use crate::need::Need;
 
 impl<'a> Design<'a> {
-    /// Returns the design with places for `nics` NICs: more T0s on the T1s, or more zones under the T2s. Returns
-    /// `None` if these have too few ports.
+    /// Returns the design with places for `nics` NICs: more NICs on a single tier, more T0s on the
+    /// T1s, or more zones under the T2s. Returns `None` if these have too few ports.
     #[must_use]
-    pub fn grown(&self, nics: u32, rails: u8) -> Option<Design<'a>> {
+    pub fn grown(&self, nics: u32, need: &Need) -> Option<Design<'a>> {
         let mut grown = self.clone();
         let planes = u32::from(self.planes);
         match &self.third {
+            None if !self.has_t1() => {
+                let per_rail = nics.div_ceil(self.zones()).next_multiple_of(need.nics_per_t0().max(1));
+                let per_rail = per_rail.max(self.per_group);
+                grown.per_group = per_rail;
+                grown.t0.down.count = per_rail;
+                fits(&grown.t0).then_some(grown)
+            }
             None => {
-                let rails = u32::from(rails.max(1));
+                let rails = u32::from(need.rails.max(1));
                 let in_zone = (rails / self.planes_by_nic).max(1);
                 let units = nics.div_ceil(self.per_group * rails).max(self.groups / in_zone);
                 grown.groups = units * in_zone;

@@ -39,8 +39,9 @@ impl Weakness {
 impl Design<'_> {
     /// Returns its weaknesses.
     pub fn weaknesses(&self) -> Vec<Weakness> {
-        let hashes =
-            !self.routing.is_source_routed() && self.tiers().any(|tier| !tier.platform.features.qp_hash);
+        let hashes = self.has_t1()
+            && !self.routing.is_source_routed()
+            && self.tiers().any(|tier| !tier.platform.features.qp_hash);
         let can_be_uneven = self.third.is_some() || self.parallel > 1;
         let weighs = !matches!(self.os.support(Capability::Bandwidths), Support::Not(_));
         let is_uneven = self.routing.speaks_bgp() && can_be_uneven && !weighs;

@@ -1,15 +1,16 @@
-//! Checks that no design beats the front, with all designs of two and three tiers from simple loops over all counts.
+//! Checks that no design beats the front, with all designs of one to three tiers from simple loops over all counts.
 
 use closc_artefacts::Routing;
 use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
-/// Boxes of the loops. Each supports any two of its breakouts under its operating system.
-const BOXES: [&str; 2] = ["spectrum3-sn4700", "spectrum4-sn5600"];
+/// Boxes of the loops. Each supports any two of its breakouts under its operating system. The third is the second one
+/// with ports on every other cage.
+const BOXES: &[&str] = &["spectrum3-sn4700", "spectrum4-sn5600", "spectrum4-sn5600-256x100g"];
 
 /// Smaller boxes, which need a third tier sooner.
-const SMALL: [&str; 2] = ["th2-64x100g", "th3-32x400g"];
+const SMALL: &[&str] = &["th2-64x100g", "th3-32x400g"];
 
 /// Counts of a fabric, as a person would write them down.
 struct Plain {
@@ -18,13 +19,40 @@ struct Plain {
     cables: u64,
     modules: u64,
     hops: u8,
+    /// Whether at least half of the ports of T1s and T2s are used.
+    is_used: bool,
 }
 
+/// Bandwidth of a box in Mb/s, as its vendor sells it.
 fn capacity(platform: &Platform) -> u64 {
-    let panel = &platform.panel;
-    let cage =
-        panel.breakouts.iter().map(|split| u64::from(split.ports) * u64::from(split.speed.mbps())).max();
-    cage.unwrap_or_default() * u64::from(panel.cages)
+    let tbps_10 = match platform.id.as_str() {
+        "spectrum3-sn4700" => 128,
+        "spectrum4-sn5600" | "spectrum4-sn5600-256x100g" => 512,
+        "th2-64x100g" => 64,
+        "th3-32x400g" => 128,
+        other => panic!("no bandwidth of {other}"),
+    };
+    tbps_10 * 100_000
+}
+
+/// Every fabric of one tier: a box per plane, with all NICs on it.
+fn all_of_one(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
+    let Some(speed) = need.port_speed(planes) else { return Vec::new() };
+    let mut found = Vec::new();
+    for platform in boxes(need, catalogue) {
+        let splits = platform.panel.breakouts.iter().filter(|split| split.speed == speed);
+        for _ in splits.filter(|split| cages(need.nics.into(), **split) <= platform.panel.cages.into()) {
+            found.push(Plain {
+                switches: planes.into(),
+                capacity: u64::from(planes) * capacity(platform) / 1000,
+                cables: 0,
+                modules: 0,
+                hops: 1,
+                is_used: true,
+            });
+        }
+    }
+    found
 }
 
 fn cages(ports: u64, split: Breakout) -> u64 {
@@ -36,6 +64,14 @@ const COUNT_MAX: u64 = 1 << 20;
 
 fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
+}
+
+/// Returns the ports of a box if all its cages are split like this, by any of its entries in the catalogue.
+fn most_ports(boxes: &[&Platform], of: &Platform, split: Breakout) -> u64 {
+    let same =
+        boxes.iter().filter(|other| other.id.starts_with("spectrum4") == of.id.starts_with("spectrum4"));
+    let offering = same.filter(|other| other.panel.breakouts.contains(&split));
+    offering.map(|other| u64::from(other.panel.cages) * u64::from(split.ports)).max().unwrap_or_default()
 }
 
 /// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
@@ -69,9 +105,8 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                         let is_least = is_even(uplinks) && !is_even(uplinks - t1s);
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
                             && cages(groups * parallel, top) <= high.panel.cages.into();
-                        let is_used =
-                            groups * parallel * 2 >= u64::from(high.panel.cages) * u64::from(top.ports);
-                        if groups < 2 || !is_least || !fits || !is_used {
+                        let is_used = groups * parallel * 2 >= most_ports(&boxes, high, top);
+                        if groups < 2 || !is_least || !fits {
                             continue;
                         }
                         let planes = u64::from(planes);
@@ -82,6 +117,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                             modules: planes
                                 * (groups * cages(uplinks, up) + t1s * cages(groups * parallel, top)),
                             hops: 3,
+                            is_used,
                         });
                     }
                 }
@@ -158,13 +194,13 @@ fn of_zones(
     // Half of the cages of a T1, with parts of cages, and more T0s than a T1 has ports.
     let parts = groups * u64::from(mid_up.ports) + above * u64::from(mid_down.ports);
     let is_used = parts * 2 >= panel(mid, mid_down) * u64::from(mid_up.ports);
-    if !fits || !is_used || groups * zones <= panel(mid, mid_down) {
+    if !fits || groups * zones <= panel(mid, mid_down) {
         return Vec::new();
     }
     let (planes, all) = (u64::from(planes), panel(high, top));
     let rows = (1..=t1s).filter(|rows| t1s % rows == 0);
     let ports = rows.map(|rows| (rows * above, zones * t1s / rows));
-    let fitting = ports.filter(|(_, ports)| *ports <= all && ports * 2 >= all);
+    let fitting = ports.filter(|(_, ports)| *ports <= all);
     let plain = |(t2s, ports): (u64, u64)| Plain {
         switches: planes * (zones * (groups + t1s) + t2s),
         capacity: planes * (zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high))
@@ -174,11 +210,12 @@ fn of_zones(
             * (zones * (groups * cages(t1s, up) + t1s * (cages(groups, mid_down) + cages(above, mid_up)))
                 + t2s * cages(ports, top)),
         hops: 5,
+        is_used: is_used && ports * 2 >= all,
     };
     fitting.map(plain).collect()
 }
 
-fn need(boxes: [&str; 2], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
+fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
     let nics_per_node = 4;
     Need {
         name: "fabric".to_owned(),
@@ -191,7 +228,7 @@ fn need(boxes: [&str; 2], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)
         tiers: vec![2, 3],
         routings: vec![Routing::BgpUnnumbered],
         oses: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
-        platforms: boxes.map(str::to_owned).to_vec(),
+        platforms: boxes.iter().map(|name| (*name).to_owned()).collect(),
         limits: Limits {
             oversubscription: Ratio::new(ratio.0.into(), ratio.1.into()).expect("no number is 0"),
             t0_loss: None,
@@ -202,11 +239,19 @@ fn need(boxes: [&str; 2], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)
 }
 
 /// Returns a fabric of the loops that the front neither has nor beats.
-fn missing(need: &Need, planes: u16) -> Result<usize, String> {
+fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     let catalogue = Catalogue::builtin();
-    let mut plain = all(need, planes, &catalogue);
-    let two_tiers = plain.len();
-    plain.extend(all_of_three(need, planes, &catalogue));
+    let mut plain = if need.tiers.contains(&2) { all(need, planes, &catalogue) } else { Vec::new() };
+    if need.tiers.contains(&3) {
+        plain.extend(all_of_three(need, planes, &catalogue));
+    }
+    if need.tiers.contains(&1) && need.routings.contains(&Routing::EcmpStatic) {
+        plain.extend(all_of_one(need, planes, &catalogue));
+    }
+    // Fabrics with more unused ports are for needs without others.
+    if plain.iter().any(|plain| plain.is_used) {
+        plain.retain(|plain| plain.is_used);
+    }
     let mut candidates = Candidates::new(Compared::default());
     let found = space(need, &catalogue, &mut |design| candidates.add(design));
     let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
@@ -227,13 +272,26 @@ fn missing(need: &Need, planes: u16) -> Result<usize, String> {
                 && kept.hops <= other.hops
         });
         if !is_held {
-            let Plain { switches, capacity, cables, modules, hops } = other;
+            let Plain { switches, capacity, cables, modules, hops, is_used } = other;
             return Err(format!(
-                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops"
+                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops, used: {is_used}"
             ));
         }
     }
-    Ok(plain.len() - two_tiers)
+    let count = |hops: u8, is_used: bool| {
+        plain.iter().filter(|plain| plain.hops == hops && plain.is_used == is_used).count()
+    };
+    let hops = kept.iter().map(|kept| kept.hops).min();
+    Ok(Counts { one: count(1, true), three: count(5, true), unused: count(3, false), hops })
+}
+
+/// Fabrics that the loops made, and the fewest hops of the front.
+#[derive(Debug)]
+struct Counts {
+    one: usize,
+    three: usize,
+    unused: usize,
+    hops: Option<u8>,
 }
 
 proptest! {
@@ -251,6 +309,19 @@ proptest! {
     }
 
     #[test]
+    fn plain_loops_of_one_tier_find_nothing_better(
+        nodes in 1_u32..80,
+        planes in prop::sample::select(vec![1_u16, 2, 4]),
+        speed in prop::sample::select(vec![100_u32, 200, 400, 800]),
+        tiers in prop::sample::select(vec![vec![1_u8], vec![1, 2], vec![1, 2, 3]]),
+    ) {
+        let need = need(BOXES, nodes, planes, speed, (1, 1));
+        let need = Need { tiers, routings: vec![Routing::EcmpStatic], ..need };
+        let found = missing(&need, planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+
+    #[test]
     fn plain_loops_of_three_tiers_find_nothing_better(
         nodes in 2_u32..80,
         planes in prop::sample::select(vec![1_u16, 2]),
@@ -263,8 +334,15 @@ proptest! {
     }
 }
 
-/// The loops do make fabrics of three tiers.
+/// The loops do make fabrics of each kind.
 #[test]
-fn loops_reach_three_tiers() {
-    assert!(missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing") > 0);
+fn loops_reach_each_kind() {
+    let large = missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing");
+    assert!(large.three > 0, "{large:?}");
+    let small = need(BOXES, 8, 2, 400, (1, 1));
+    let found = missing(&small, 2).expect("none is missing");
+    assert!(found.unused > 0 && found.hops == Some(3), "{found:?}");
+    let small = Need { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
+    let found = missing(&small, 2).expect("none is missing");
+    assert!(found.one > 0 && found.hops == Some(1), "{found:?}");
 }

@@ -87,6 +87,16 @@ impl Catalogue {
         self.iter().filter(|platform| !platform.derived)
     }
 
+    /// Returns the entry with all cages of a switch. Several entries can describe one switch, some of them with every
+    /// second cage. An entry with all cages is its own.
+    pub fn chassis<'a>(&'a self, platform: &'a Arc<Platform>) -> &'a Arc<Platform> {
+        let cages = |platform: &Platform| platform.panel.cages;
+        let same = self.usual().filter(|other| other.hardware() == platform.hardware());
+        same.filter(|other| cages(other) > cages(platform))
+            .max_by_key(|other| cages(other))
+            .unwrap_or(platform)
+    }
+
     /// Adds the platform of a site's file, or replaces a built-in one by it.
     ///
     /// `name` is the name of the file in messages. Returns the platform's name in the catalogue.

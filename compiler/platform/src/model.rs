@@ -400,6 +400,11 @@ pub struct Features {
 }
 
 impl Platform {
+    /// Returns the name of the hardware. Entries of one switch have the same: SONiC names the hardware, not its ports.
+    pub fn hardware(&self) -> &str {
+        self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
+    }
+
     /// Returns whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)

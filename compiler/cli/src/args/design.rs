@@ -73,10 +73,10 @@ pub(crate) struct DesignArgs {
         value_parser = clap::value_parser!(u8).range(1..=16)
     )]
     pub planes_by_nic: Vec<u8>,
-    /// Numbers of switch tiers to try: 2, 3
+    /// Numbers of switch tiers to try: 1, 2, 3
     #[arg(
-        long, value_name = "N", value_delimiter = ',', default_value = "2,3",
-        value_parser = clap::value_parser!(u8).range(2..=3)
+        long, value_name = "N", value_delimiter = ',', default_value = "1,2,3",
+        value_parser = clap::value_parser!(u8).range(1..=3)
     )]
     pub tiers: Vec<u8>,
     /// Routing modes to try [default: all]

@@ -41,8 +41,8 @@ pub(crate) struct InitArgs {
     /// Routing mode
     #[arg(long, value_name = "ROUTING", default_value = Routing::Srv6Static.word(), value_parser = parse_routing)]
     pub routing: Routing,
-    /// Switch tiers, 2 or 3 [default: both are tried]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=3))]
+    /// Switch tiers, 1 to 3 [default: all are tried]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub tiers: Option<u8>,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = parse_name)]

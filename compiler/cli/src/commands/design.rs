@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Compared, Found, Front, Media, Need, Outside};
+use closc_design::{Candidates, Compared, Found, Front, Media, Need, Outside, Underused};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
@@ -96,6 +96,7 @@ struct Searched<'a, 'n> {
     unpriced: usize,
     unpublished: usize,
     routings: Vec<RoutingRow>,
+    underused: Underused,
     front: Front<'a>,
 }
 
@@ -104,12 +105,12 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     if let Some(out) = &command.out {
         output::reject_existing(out, command.force)?;
     }
-    let prices = need::prices(command)?;
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
+    let prices = need::prices(command, &catalogue)?;
     let compared = Compared { prices: prices.as_ref(), power: command.objective == Objective::Power };
     if !command.compare.is_empty() {
-        return compare::run(args, &command.compare, Compared { power: false, ..compared });
+        return compare::run(args, &command.compare, (&catalogue, compared));
     }
-    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let need = need::need(command)?;
     let objective = command.objective;
     let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &command.stages };
@@ -131,7 +132,7 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
     let designs = shown.map(|found| {
         let mut row = searched.row(found, is_priced);
         if let Some(passed) = searched.checks.passed(&found.design) {
-            row.stages = row::stages(&found.design, asked.stages, asked.need.rails, passed);
+            row.stages = row::stages(&found.design, asked.stages, asked.need, passed);
         }
         row
     });
@@ -141,7 +142,7 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
 
 /// Returns the document of a search.
 fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
-    let Searched { checks, compared, unpriced, unpublished, routings, front } = searched;
+    let Searched { checks, compared, unpriced, unpublished, routings, front, underused: _ } = searched;
     let fewest = routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
     Designs {
         compared,
@@ -178,7 +179,7 @@ fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Des
 /// Finds the complete front, ordered by the objective.
 fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>> {
     let mut candidates = Candidates::new(asked.compared);
-    closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
+    let underused = closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
         .map_err(|why| outside(why, asked.stages))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
@@ -205,7 +206,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         bail!("no design of this size passes the checks; the first has {}", checks.first.unwrap_or_default());
     }
     closc_design::order(&mut front, asked.objective.of());
-    Ok(Searched { checks, compared, unpriced, unpublished, routings, front })
+    Ok(Searched { checks, compared, unpriced, unpublished, routings, underused, front })
 }
 
 /// No design grows without moves.
@@ -228,7 +229,9 @@ impl Searched<'_, '_> {
     /// Describes a design of the front.
     fn row(&self, found: &Found<'_>, is_priced: bool) -> Row {
         let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(Passed::absent);
-        Row::new(&found.design, &found.measure, &Media::DEFAULT, is_priced, passed)
+        let row = Row::new(&found.design, &found.measure, &Media::DEFAULT, is_priced, passed);
+        let mostly_unused = closc_design::wastes_ports(&self.checks.need.limits, &found.design);
+        Row { mostly_unused, ..row }
     }
 }
 
@@ -271,11 +274,9 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
-        bail!(
-            "`--pick {}`: only {} listed; `--show` lists more",
-            command.pick,
-            counted(count as u64, "design")
-        );
+        let listed = if count == 1 { "1 design is".to_owned() } else { format!("{count} designs are") };
+        let more = if found.front > count { "; `--show` lists more" } else { "" };
+        bail!("`--pick {}`: {listed} listed{more}", command.pick);
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {

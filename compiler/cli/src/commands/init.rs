@@ -58,7 +58,7 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
         rails,
         planes: command.planes.clone(),
         planes_by_nic: vec![1],
-        tiers: command.tiers.map_or_else(|| vec![2, 3], |tiers| vec![tiers]),
+        tiers: command.tiers.map_or_else(|| vec![1, 2, 3], |tiers| vec![tiers]),
         routings: vec![command.routing],
         oses: oses(command.os, catalogue, &platforms),
         platforms: platforms.0,
@@ -94,10 +94,10 @@ fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
         command.pick.unwrap_or(1)
     };
     let count = found.designs.len();
-    found
-        .designs
-        .get(usize::from(picked) - 1)
-        .with_context(|| format!("`--pick {picked}`: only {} found", counted(count as u64, "design")))
+    found.designs.get(usize::from(picked) - 1).with_context(|| match count {
+        1 => format!("`--pick {picked}`: 1 design was found"),
+        _ => format!("`--pick {picked}`: {count} designs were found"),
+    })
 }
 
 /// Written output.

@@ -21,7 +21,7 @@ const TRIED: usize = 256;
 
 /// The checks of fabric files, at most [`TRIED`] per routing.
 pub(super) struct Checks<'a> {
-    need: &'a Need,
+    pub need: &'a Need,
     stages: &'a [u32],
     options: Options,
     /// The file of each design that passed, by its key.
@@ -123,7 +123,7 @@ impl<'a> Checks<'a> {
         };
         let mut later = Vec::new();
         for nics in self.stages.iter().skip(1) {
-            let Some(grown) = design.grown(*nics, self.need.rails) else {
+            let Some(grown) = design.grown(*nics, self.need) else {
                 return Ok(Err(("", format!("no ports for {nics} NICs"))));
             };
             match self.one(&grown, qos, is_firm)? {

@@ -46,9 +46,9 @@ pub(super) const ALL: &[Column] = &[
     column("paths", "paths between far NICs", |row| row.paths.to_string()),
     column("loss_nic_cable_percent", "loss with a NIC cable, %", |row| share(row.nic_cable_loss_percent)),
     column("loss_t0_percent", "loss with a T0, %", |row| share(row.t0_loss_percent)),
-    column("loss_uplink_percent", "loss with a T0-T1 cable, %", |row| share(row.uplink_loss_percent)),
-    column("loss_t1_percent", "loss with a T1, %", |row| share(row.t1_loss_percent)),
-    column("loss_t2_percent", "loss with a T2, %", |row| row.t2_loss_percent.map_or_else(String::new, share)),
+    column("loss_uplink_percent", "loss with a T0-T1 cable, %", |row| share_of(row.uplink_loss_percent)),
+    column("loss_t1_percent", "loss with a T1, %", |row| share_of(row.t1_loss_percent)),
+    column("loss_t2_percent", "loss with a T2, %", |row| share_of(row.t2_loss_percent)),
 ];
 
 const fn column(name: &'static str, title: &'static str, cell: fn(&Row) -> String) -> Column {
@@ -69,6 +69,10 @@ fn unpublished(row: &Row) -> String {
 
 fn some(figure: Option<u64>) -> String {
     figure.map_or_else(String::new, |figure| figure.to_string())
+}
+
+fn share_of(value: Option<f64>) -> String {
+    value.map_or_else(String::new, share)
 }
 
 /// Formats a percentage with up to four decimals, without trailing zeros.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
 use closc_design::{Compared, Unmeasured};
+use closc_platform::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,11 +32,16 @@ struct Named {
 }
 
 /// Prints the numbers of two fabrics.
-pub(super) fn run(args: &Args, files: &[Utf8PathBuf], compared: Compared<'_>) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &Args,
+    files: &[Utf8PathBuf],
+    (catalogue, compared): (&Catalogue, Compared<'_>),
+) -> anyhow::Result<Outcome> {
+    let compared = Compared { power: false, ..compared };
     let mut fabrics = Vec::new();
     for file in files {
         let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
-        let design = named::design(&input.plan, file)?;
+        let design = named::design(&input.plan, file, catalogue)?;
         let measure =
             design.measure(compared, &named::media(input.plan.topology())).map_err(|why| match why {
                 Unmeasured::Price => anyhow::anyhow!("`{file}` has an item without a price"),

@@ -66,13 +66,13 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let need = asked.need;
-    let design = named::design(&input.plan, file)?;
+    let design = named::design(&input.plan, file, asked.catalogue)?;
     let Ok(measure) = design.measure(asked.compared, &named::media(input.plan.topology())) else {
         anyhow::bail!("an item of `{file}` has no price, or no published power");
     };
     let is_priced = asked.compared.prices.is_some();
     let searched = super::search(args, asked)?;
-    let mut outside = breaches(need, &design);
+    let mut outside = breaches(need, &design, &searched.underused);
     outside.extend(named::hosts(input.plan.topology(), need.nics_per_node, need.rails));
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
     let better = better.take(command.show.into());

@@ -6,7 +6,7 @@
 use camino::Utf8Path;
 use closc_design::{Design, Measure, Media, Side, Third, Tier};
 use closc_plan::Plan;
-use closc_platform::Os;
+use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use closc_topology::{PortBlock, Tier as TierOfFile, Topology, Wiring};
 
@@ -14,7 +14,11 @@ use super::checks::Passed;
 use super::row::Row;
 
 /// Returns the design of a plan.
-pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Design<'a>> {
+pub(super) fn design<'a>(
+    plan: &'a Plan,
+    file: &Utf8Path,
+    catalogue: &'a Catalogue,
+) -> anyhow::Result<Design<'a>> {
     let topology = plan.topology();
     if let Some(why) = irregular(topology) {
         anyhow::bail!("`{file}` {why}: `closc design` compares fabrics with one kind of switch per tier");
@@ -22,6 +26,9 @@ pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Desi
     let planes = u32::from(topology.planes);
     let zones = u32::from(topology.zones);
     let groups = u32::from(topology.hosts.groups);
+    let tier = |of, switches| tier(of, switches, catalogue);
+    // The T0s of a single tier are not joined: each is a zone.
+    let (groups, zones) = if topology.has_t1() { (groups, zones) } else { (1, groups * zones) };
     let port_mbps = topology.hosts.nic_speed.mbps() / planes;
     let t2 = topology.t2.as_ref();
     let third = t2.map(|t2| {
@@ -49,7 +56,8 @@ pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Desi
 
 /// Returns why a design cannot describe a fabric.
 fn irregular(topology: &Topology) -> Option<&'static str> {
-    let tiers = [Some(&topology.t0), Some(&topology.t1), topology.t2.as_ref().map(|t2| &t2.tier)];
+    let t1 = topology.has_t1().then_some(&topology.t1);
+    let tiers = [Some(&topology.t0), t1, topology.t2.as_ref().map(|t2| &t2.tier)];
     let tiers: Vec<&TierOfFile> = tiers.into_iter().flatten().collect();
     let exceptions = &topology.exceptions;
     if tiers.iter().any(|tier| !tier.by_plane.is_empty() || !tier.by_zone.is_empty())
@@ -67,10 +75,11 @@ fn irregular(topology: &Topology) -> Option<&'static str> {
     oses.windows(2).any(|pair| pair[0] != pair[1]).then_some("has several operating systems")
 }
 
-fn tier(of: &TierOfFile, switches: u32) -> Tier<'_> {
+fn tier<'a>(of: &'a TierOfFile, switches: u32, catalogue: &'a Catalogue) -> Tier<'a> {
     let side = |block: PortBlock| Side { count: block.count.into(), breakout: block.breakout };
     let up = (of.up.count > 0).then(|| side(of.up));
-    Tier { platform: &of.platform, switches, down: side(of.down), up }
+    let chassis = catalogue.chassis(&of.platform);
+    Tier { platform: &of.platform, chassis, switches, down: side(of.down), up }
 }
 
 /// Returns the media of its cables.

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_design::{Limits, Need, Prices};
+use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective};
 use crate::output;
@@ -52,7 +53,7 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
 }
 
 /// Reads the prices.
-pub(super) fn prices(command: &DesignArgs) -> anyhow::Result<Option<Prices>> {
+pub(super) fn prices(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Result<Option<Prices>> {
     let Some(path) = &command.prices else {
         if command.objective == Objective::Cost {
             bail!("`--objective cost` needs `--prices FILE`: closc has no prices of its own");
@@ -61,5 +62,5 @@ pub(super) fn prices(command: &DesignArgs) -> anyhow::Result<Option<Prices>> {
     };
     let text = output::read(path, PRICES_MAX)?;
     let prices = Prices::read(&text).with_context(|| format!("cannot read `{path}`"))?;
-    Ok(Some(prices))
+    Ok(Some(prices.by_hardware(catalogue)))
 }

@@ -29,11 +29,14 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
         text.push_str(&self::routing(routing));
     }
     if found.unpriced > 0 {
-        let _ = writeln!(text, "{} without a price for some item.", counted(found.unpriced as u64, "design"));
+        let has = if found.unpriced == 1 { "has" } else { "have" };
+        let count = counted(found.unpriced as u64, "design");
+        let _ = writeln!(text, "{count} {has} an item without a price.");
     }
     if found.unpublished > 0 {
+        let has = if found.unpublished == 1 { "has" } else { "have" };
         let count = counted(found.unpublished as u64, "design");
-        let _ = writeln!(text, "{count} without published power of some switch or module.");
+        let _ = writeln!(text, "{count} {has} a switch or module without published power.");
     }
     if found.unchecked {
         text.push_str("Not every design was checked: designs may be missing. Name `--platform`, `--planes` or `--routing`.\n");
@@ -43,16 +46,16 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
 
 /// Returns how many designs there are.
 pub(super) fn head(found: &Designs) -> String {
-    format!(
-        "{} the need; no other beats {} of them. The first {}:",
-        if found.compared == 1 {
-            "1 design meets".to_owned()
-        } else {
-            counted(found.compared as u64, "design") + " meet"
-        },
-        number(found.front as u64),
-        found.designs.len()
-    )
+    let (compared, front, shown) = (found.compared as u64, found.front as u64, found.designs.len() as u64);
+    let designs = counted(compared, "design");
+    let meet = if compared == 1 { "meets" } else { "meet" };
+    let which = match (front, shown) {
+        (1, _) => "1 of them:".to_owned(),
+        (front, shown) if front == shown => format!("{} of them:", number(front)),
+        (front, 1) => format!("{} of them. The first:", number(front)),
+        (front, shown) => format!("{} of them. The first {shown}:", number(front)),
+    };
+    format!("{designs} {meet} the need; no other beats {which}")
 }
 
 /// Returns a design as one line.
@@ -81,20 +84,32 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
             row.planes_by_nic
         )
     });
-    by_nic.into_iter().chain(weaknesses).chain(faults).chain(assumed).collect()
+    let unused = row.mostly_unused.then(|| {
+        let above = row.tiers.iter().enumerate().skip(1);
+        let above = above.filter(|(_, tier)| tier.cages_used * 2 < tier.cages);
+        let above = above.map(|(tier, TierRow { cages_used, cages, .. })| {
+            format!("a T{tier} leaves {} of {cages} cages unused", cages - cages_used)
+        });
+        let above: Vec<String> = above.collect();
+        format!("{}: no design for {} uses more", above.join(", "), row.routing)
+    });
+    by_nic.into_iter().chain(unused).chain(weaknesses).chain(faults).chain(assumed).collect()
 }
 
 fn body(text: &mut String, row: &Row) {
     let mut line = |line: String| {
         let _ = writeln!(text, "    {line}");
     };
-    line(format!(
-        "cables: {} to NICs, {} between switches in {} cages; {} oversubscription",
-        number(row.cables_nic),
-        number(row.cables_switch),
-        number(row.modules),
-        row.oversubscription
-    ));
+    let between = match row.cables_switch {
+        0 => "none between switches".to_owned(),
+        cables => format!(
+            "{} between switches in {} cages; {} oversubscription",
+            number(cables),
+            number(row.modules),
+            row.oversubscription
+        ),
+    };
+    line(format!("cables: {} to NICs, {between}", number(row.cables_nic)));
     line(format!(
         "bisection {} Gb/s; {} between far NICs over {}, {} ns round trip when empty",
         number(row.bisection_gbps),
@@ -102,17 +117,18 @@ fn body(text: &mut String, row: &Row) {
         counted(row.hops.into(), "switch"),
         number(row.base_rtt_ns)
     ));
-    let t2 = row.t2_loss_percent.map(|loss| format!(", a T2 {} %", share(loss))).unwrap_or_default();
-    line(format!(
-        "a failure costs a NIC: its cable or T0 {} %, a T0-T1 cable {} %, a T1 {} %{t2}",
-        share(row.t0_loss_percent),
-        share(row.uplink_loss_percent),
-        share(row.t1_loss_percent)
-    ));
+    let above = [
+        ("a T0-T1 cable", row.uplink_loss_percent),
+        ("a T1", row.t1_loss_percent),
+        ("a T2", row.t2_loss_percent),
+    ];
+    let above = above.into_iter().filter_map(|(what, loss)| Some(format!(", {what} {} %", share(loss?))));
+    let above: String = above.collect();
+    line(format!("a failure costs a NIC: its cable or T0 {} %{above}", share(row.t0_loss_percent)));
     line(power(&row.power));
     let units = row.rack_units.map_or_else(
         || format!("height of {} not published", row.rack_units_unpublished.join(", ")),
-        |units| counted(units, "rack unit") + " of switches",
+        |units| format!("{} of switches", counted(units, "rack unit")),
     );
     let cost = row.cost.map(|cost| format!("; cost {}", number(cost))).unwrap_or_default();
     line(format!(
@@ -122,10 +138,10 @@ fn body(text: &mut String, row: &Row) {
     ));
     for (at, stage) in row.stages.iter().enumerate() {
         line(format!(
-            "stage {}: {} NIC places, {} switches (+{}), +{} cables between switches, {}",
+            "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {}",
             at + 1,
             number(stage.places.into()),
-            number(stage.switches.into()),
+            counted(stage.switches.into(), "switch"),
             number(stage.switches_added.into()),
             number(stage.cables_switch_added),
             match stage.cables_moved {

@@ -1,6 +1,6 @@
 //! A design as it is written in JSON documents.
 
-use closc_design::{Design, Measure, Media};
+use closc_design::{Design, Measure, Media, Need};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,14 +36,14 @@ pub(crate) struct Row {
     pub paths: u64,
     /// Percent of a NIC's bandwidth that the failure of a T0 costs.
     pub t0_loss_percent: f64,
-    /// The same for a T1.
-    pub t1_loss_percent: f64,
+    /// The same for a T1, if there are T1s.
+    pub t1_loss_percent: Option<f64>,
     /// The same for a T2, of traffic between zones.
     pub t2_loss_percent: Option<f64>,
     /// The same for a cable between a NIC and a T0.
     pub nic_cable_loss_percent: f64,
-    /// The same for a cable between a T0 and a T1.
-    pub uplink_loss_percent: f64,
+    /// The same for a cable between a T0 and a T1, if there are T1s.
+    pub uplink_loss_percent: Option<f64>,
     /// Switches on the longest path.
     pub hops: u8,
     /// Round-trip time of the longest path when nothing is queued.
@@ -55,6 +55,8 @@ pub(crate) struct Row {
     pub power: PowerRow,
     /// Sum of the prices, where each item has one.
     pub cost: Option<u64>,
+    /// Whether less than half of the ports of T1s or T2s are used, because no smaller switch supports this routing.
+    pub mostly_unused: bool,
     /// Weaknesses whose warnings the file allows.
     pub weaknesses: Vec<&'static str>,
     /// An assumed, unpublished limit of its switches that it exceeds.
@@ -141,16 +143,17 @@ impl Row {
             oversubscription: design.oversubscription().to_string(),
             paths: design.paths(),
             t0_loss_percent: percent(losses.t0),
-            t1_loss_percent: percent(losses.t1),
+            t1_loss_percent: losses.t1.map(percent),
             t2_loss_percent: losses.t2.map(percent),
             nic_cable_loss_percent: percent(losses.nic_cable),
-            uplink_loss_percent: percent(losses.uplink),
+            uplink_loss_percent: losses.uplink.map(percent),
             hops: measure.hops,
             base_rtt_ns: passed.base_rtt_ns,
             rack_units,
             rack_units_unpublished: unknown,
             power: power(design, media),
             cost: is_priced.then_some(measure.cost),
+            mostly_unused: false,
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
             assumed: passed.assumed,
             known_faults: passed.known_faults,
@@ -161,11 +164,11 @@ impl Row {
 }
 
 /// Describes the stages of a design that moves no plugged cable.
-pub(super) fn stages(design: &Design<'_>, sizes: &[u32], rails: u8, passed: &Passed) -> Vec<StageRow> {
+pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &Passed) -> Vec<StageRow> {
     let grown = sizes
         .iter()
         .enumerate()
-        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grown(*nics, rails) });
+        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grown(*nics, need) });
     let grown: Vec<Design<'_>> = grown.collect();
     let files = std::iter::once(&passed.file).chain(&passed.later);
     let along: Vec<(&Design<'_>, &str, u64)> =
