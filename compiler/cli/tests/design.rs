@@ -153,7 +153,7 @@ fn a_fabric_that_is_not_proposed_is_explained() {
     assert!(page.contains("switches                               24 instead of 48"), "{page}");
     let page = place.ends(0, &words("--nics 1024 --speed 400G --planes 4 --os sonic --explain best.yaml"));
     for wanted in
-        ["512 NIC places, and the need is 1024", "2 planes are not among", "800G over all", "8 rails, and"]
+        ["512 NIC places, and the need is 1,024", "2 planes are not among", "800G over all", "8 rails, and"]
     {
         assert!(page.contains(wanted), "{wanted}: {page}");
     }

@@ -3,6 +3,7 @@
 //! In: a need and a design. Out: [`Breach`]es. Invariants: a design of the search has none.
 
 use closc_artefacts::Routing;
+use closc_diagnostics::figures::number;
 use closc_platform::Os;
 use closc_qos::units::Speed;
 use smol_str::SmolStr;
@@ -15,7 +16,7 @@ use crate::space::{T1S_MIN, Underused, has_needless_third, wastes_ports};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Breach {
     /// Places for NICs.
-    #[error("it has {0} NIC places, and the need is {1} NICs")]
+    #[error("it has {} NIC places, and the need is {} NICs", number(u64::from(*.0)), number(u64::from(*.1)))]
     Nics(u32, u32),
     /// Speed of NICs.
     #[error("its NICs have {0} over all planes, and the need is {1}")]
@@ -48,7 +49,7 @@ pub(crate) enum Breach {
     #[error("a failed T1 costs a NIC more than the {0} % of `--fail`")]
     T1Loss(u8),
     /// Growth.
-    #[error("it holds {0} NICs without moving a cable, and `--grow-to` is {1}")]
+    #[error("it holds {} NICs without moving a cable, and `--grow-to` is {}", number(u64::from(*.0)), number(u64::from(*.1)))]
     Growth(u32, u32),
     /// Ports of T1s and T2s.
     #[error(

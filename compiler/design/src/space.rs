@@ -429,8 +429,13 @@ pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
 
 /// Tells whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
-    // Ports of both sides in the same unit, as a cage has a different number of ports on each.
-    let per_cage = |side: Side| u32::from(side.breakout.ports);
+    // Ports of both sides in the same unit, as a cage has a different number of ports on each. A breakout that leaves
+    // lanes unused counts as the one with the most ports of its speed.
+    let panel = &tier.platform.panel;
+    let per_cage = |side: Side| {
+        let same = panel.breakouts.iter().filter(|split| split.speed == side.breakout.speed);
+        u32::from(same.map(|split| split.ports).max().unwrap_or(side.breakout.ports))
+    };
     let (down, up) = (per_cage(tier.down), tier.up.map_or(1, per_cage));
     let used = tier.down.count * up + tier.up.map_or(0, |side| side.count) * down;
     tier.platform.is_software() || used * 2 >= u32::from(tier.platform.panel.cages) * down * up

@@ -66,12 +66,15 @@ fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
 }
 
-/// Returns the ports of a box if all its cages are split like this, by any of its entries in the catalogue.
+/// Returns the most ports of a speed that a box has, by any of its entries in the catalogue.
 fn most_ports(boxes: &[&Platform], of: &Platform, split: Breakout) -> u64 {
-    let same =
-        boxes.iter().filter(|other| other.id.starts_with("spectrum4") == of.id.starts_with("spectrum4"));
-    let offering = same.filter(|other| other.panel.breakouts.contains(&split));
-    offering.map(|other| u64::from(other.panel.cages) * u64::from(split.ports)).max().unwrap_or_default()
+    let chip = |platform: &Platform| platform.id.split('-').take(2).collect::<Vec<_>>().join("-");
+    let same = boxes.iter().filter(|other| chip(other) == chip(of));
+    let splits = same.flat_map(|other| {
+        let splits = other.panel.breakouts.iter().filter(|other| other.speed == split.speed);
+        splits.map(|split| u64::from(other.panel.cages) * u64::from(split.ports))
+    });
+    splits.max().unwrap_or_default()
 }
 
 /// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
@@ -191,9 +194,9 @@ fn of_zones(
         .expect("it grows");
     let fits = cages(per_group, down) + cages(t1s, up) <= low.panel.cages.into()
         && cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into();
-    // Half of the cages of a T1, with parts of cages, and more T0s than a T1 has ports.
-    let parts = groups * u64::from(mid_up.ports) + above * u64::from(mid_down.ports);
-    let is_used = parts * 2 >= panel(mid, mid_down) * u64::from(mid_up.ports);
+    // Half of the ports of a T1, as shares of both sides, and more T0s than a T1 has ports.
+    let [most_down, most_up] = [mid_down, mid_up].map(|split| most_ports(&[mid], mid, split));
+    let is_used = (groups * most_up + above * most_down) * 2 >= most_down * most_up;
     if !fits || groups * zones <= panel(mid, mid_down) {
         return Vec::new();
     }
@@ -210,7 +213,7 @@ fn of_zones(
             * (zones * (groups * cages(t1s, up) + t1s * (cages(groups, mid_down) + cages(above, mid_up)))
                 + t2s * cages(ports, top)),
         hops: 5,
-        is_used: is_used && ports * 2 >= all,
+        is_used: is_used && ports * 2 >= most_ports(&[high], high, top),
     };
     fitting.map(plain).collect()
 }
