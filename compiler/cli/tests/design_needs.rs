@@ -46,7 +46,7 @@ impl Dice {
             format!("--planes={}", self.pick(&["1", "2", "4", "8", "1,2,4,8", "2,4"])),
             format!("--oversubscription={}", self.pick(&["1:1", "1:1", "2:1", "3:2", "1:2"])),
             format!("--platform={}", self.pick(PLATFORMS)),
-            format!("--tiers={}", self.pick(&["2", "2,3", "3"])),
+            format!("--tiers={}", self.pick(&["2", "2,3", "3", "1,2,3"])),
             format!("--objective={}", self.pick(&["capacity", "switches", "cables", "resilience"])),
         ];
         match self.0.next_u64() % 6 {
@@ -60,11 +60,23 @@ impl Dice {
     }
 }
 
+/// Reasons why hardware cannot meet a need: each names ports, routing or limits that no switch of the list has.
+const IMPOSSIBLE: &[&str] = &[
+    "no ports of",
+    "is not known to forward uSIDs",
+    "does not run",
+    "no design keeps these limits",
+    "`--fail` needs",
+    "does not divide into whole Mb/s",
+    "no SKU of SONiC with ports of",
+    "one T0 holds",
+];
+
 #[test]
 fn each_proposal_passes_the_checks() {
     let place = Place::new();
     let mut dice = Dice(SplitMix64::seed_from_u64(42));
-    let (mut designs, mut proved) = (0, 0);
+    let (mut designs, mut proved, mut met) = (0, 0, 0);
     for at in 0..NEEDS {
         let need = dice.need();
         let words: Vec<&str> = ["design", "--format", "json", "--show", "4"]
@@ -76,6 +88,8 @@ fn each_proposal_passes_the_checks() {
         let found: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{need:?}: {text}"));
         if output.status.code() != Some(0) {
             assert_eq!(found["schema"], "closc-error/1", "{need:?}");
+            println!("no design for {}: {}", need.join(" "), found["error"]);
+            assert!(IMPOSSIBLE.iter().any(|reason| text.contains(reason)), "{need:?}: {text}");
             continue;
         }
         assert_eq!(found["unchecked"], false, "{need:?}");
@@ -88,6 +102,7 @@ fn each_proposal_passes_the_checks() {
         let words: Vec<&str> = check.into_iter().chain(names.iter().map(String::as_str)).collect();
         place.ends(0, &words);
         designs += rows.len();
+        met += 1;
         let is_small = rows.first().is_some_and(|row| row["places"].as_u64() <= Some(512));
         if is_small && at / PROVED >= proved {
             let tree = format!("tree-{at}");
@@ -96,5 +111,9 @@ fn each_proposal_passes_the_checks() {
             proved += 1;
         }
     }
-    assert!(designs >= NEEDS * 19 / 20 && proved >= NEEDS / PROVED - 2, "{designs} designs, {proved} proved");
+    println!("{met} needs met");
+    assert!(
+        designs >= NEEDS && proved >= NEEDS / PROVED - 2,
+        "{designs} designs, {proved} proved, {met} needs met"
+    );
 }

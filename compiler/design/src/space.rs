@@ -212,6 +212,16 @@ fn routings<'n>(need: &'n Need, by_nic: &'n [u32]) -> impl Iterator<Item = (Rout
     all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed())
 }
 
+/// Tells whether an operating system supports a routing, as `E0213` checks it.
+fn supports(os: Os, routing: Routing) -> bool {
+    let capability = match routing {
+        Routing::Srv6Static => Capability::Segments,
+        Routing::EcmpStatic => return true,
+        Routing::BgpUnnumbered => Capability::Bgp,
+    };
+    !matches!(os.support(capability), Support::Not(_))
+}
+
 /// Returns the parts of a pass whose planes keep the limits.
 fn parts<'n>(
     need: &'n Need,
@@ -224,7 +234,9 @@ fn parts<'n>(
         |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
     speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
         let part = move |os: &Os| Part { need, planes, by_nic, speed, routing, os: *os, pass, too_large };
-        need.oses.iter().map(part)
+        // Without any that supports the routing, the checks report it by name.
+        let is_none = !need.oses.iter().any(|os| supports(*os, routing));
+        need.oses.iter().filter(move |os| is_none || supports(**os, routing)).map(part)
     })
 }
 

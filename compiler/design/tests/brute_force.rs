@@ -68,8 +68,7 @@ fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
 
 /// Returns the most ports of a speed that a box has, by any of its entries in the catalogue.
 fn most_ports(boxes: &[&Platform], of: &Platform, split: Breakout) -> u64 {
-    let chip = |platform: &Platform| platform.id.split('-').take(2).collect::<Vec<_>>().join("-");
-    let same = boxes.iter().filter(|other| chip(other) == chip(of));
+    let same = boxes.iter().filter(|other| other.id.split('-').take(2).eq(of.id.split('-').take(2)));
     let splits = same.flat_map(|other| {
         let splits = other.panel.breakouts.iter().filter(|other| other.speed == split.speed);
         splits.map(|split| u64::from(other.panel.cages) * u64::from(split.ports))
@@ -92,6 +91,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                 if up.speed != top.speed {
                     continue;
                 }
+                let all_ports = most_ports(&boxes, high, top);
                 for per_group in (1..=nics).filter(|count| nics % count == 0 && count % node == 0) {
                     let groups = nics / per_group;
                     for (t1s, parallel) in
@@ -108,7 +108,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                         let is_least = is_even(uplinks) && !is_even(uplinks - t1s);
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
                             && cages(groups * parallel, top) <= high.panel.cages.into();
-                        let is_used = groups * parallel * 2 >= most_ports(&boxes, high, top);
+                        let is_used = groups * parallel * 2 >= all_ports;
                         if groups < 2 || !is_least || !fits {
                             continue;
                         }
