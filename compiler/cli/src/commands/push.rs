@@ -65,9 +65,27 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     control::release::log(&audit, &command.fleet)?;
     let (observer, bar) = observer(args, fleet.n_switches(), &audit);
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
-    let report = audit.record(|| control::block_on(work), ended)?;
+    let mut report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
+    if let Some(run) = command.rollback.as_ref().filter(|_| has_restored_nothing(&report)) {
+        report.stopped = Some(no_backup(run));
+    }
     finish(args, &named(report, fleet.has_backups(), over_ssh))
+}
+
+/// Returns whether no switch had files of the push to undo. A restored switch has at least one line.
+fn has_restored_nothing(report: &PushReport) -> bool {
+    let is_empty = |outcome: &closc_deploy::Outcome| match outcome {
+        closc_deploy::Outcome::Good(good) => good.entities == 0,
+        closc_deploy::Outcome::Failed(_) | closc_deploy::Outcome::Skipped => false,
+    };
+    !report.devices.is_empty() && report.devices.values().all(is_empty)
+}
+
+fn no_backup(run: &str) -> String {
+    format!(
+        "no switch has a backup of push `{run}`; a push prints its name, and switches keep the last eight"
+    )
 }
 
 /// Adds the name of the push to the report, if it can be rolled back.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::net::IpAddr;
 
 use closc_artefacts::paths::{DEVICES_BATCH, IP_BATCH, SYSCTL_CONF};
 use serde_json::Value;
@@ -88,9 +89,10 @@ impl Asked {
                     self.facts.insert(format!("link set dev {port} {setting} {value}"));
                 }
             }
-            ["address", "replace", address, "dev", port, "nodad"] => {
+            ["address", "replace", address, "dev", port]
+            | ["address", "replace", address, "dev", port, "nodad"] => {
                 self.has_addresses = true;
-                self.facts.insert(format!("address replace {address} dev {port} nodad"));
+                self.facts.insert(words.join(" "));
             }
             ["neighbour", "replace", _, "lladdr", _, "dev", _, "nud", "permanent"] => {
                 self.facts.insert(words.join(" "));
@@ -103,10 +105,69 @@ impl Asked {
         }
         Some(())
     }
+
+    /// Returns the blocks of the fabric: the destinations of its blackholes.
+    fn blocks(&self) -> impl Iterator<Item = &str> {
+        self.facts.iter().filter_map(|fact| fact.strip_prefix("route replace blackhole "))
+    }
+
+    /// Returns whether a destination is in a block of the fabric.
+    fn is_in_block(&self, prefix: &str) -> bool {
+        self.blocks().any(|block| covers(block, prefix))
+    }
+
+    fn has_ipv4_routes(&self) -> bool {
+        self.facts.iter().any(|fact| fact.starts_with("route ") && !fact.contains(':'))
+    }
 }
 
-/// The metric that the kernel assigns to a route without one.
-const METRIC: u64 = 1024;
+/// Returns whether a prefix contains another; `false` if one is not a prefix.
+fn covers(block: &str, prefix: &str) -> bool {
+    let bits = |text: &str| -> Option<(bool, u128, u32)> {
+        let (address, length) = text.split_once('/')?;
+        let length: u32 = length.parse().ok()?;
+        match address.parse().ok()? {
+            IpAddr::V4(address) => Some((false, u128::from(address.to_bits()) << 96, length)),
+            IpAddr::V6(address) => Some((true, address.to_bits(), length)),
+        }
+    };
+    let (Some((family, block, length)), Some((other, address, longer))) = (bits(block), bits(prefix)) else {
+        return false;
+    };
+    family == other && length <= longer && (block ^ address).leading_zeros() >= length
+}
+
+/// The metric that the kernel assigns to a route without one: 1024 for IPv6, none for IPv4.
+fn default_metric(family: Family) -> u64 {
+    if family == Family::V6 { 1024 } else { 0 }
+}
+
+/// A family of addresses, whose routes the kernel keeps in tables of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    const ALL: [Family; 2] = [Family::V6, Family::V4];
+
+    /// Returns the option of `ip`, which is also part of the name of a section.
+    fn option(self) -> &'static str {
+        if self == Family::V6 { "-6" } else { "-4" }
+    }
+
+    /// Returns a destination with its length. A command needs the form with a colon: `default` is IPv4 for `ip -batch`.
+    fn prefix(self, destination: &str) -> String {
+        match (self, destination) {
+            (Family::V6, "default") => "::/0".to_owned(),
+            (Family::V4, "default") => "0.0.0.0/0".to_owned(),
+            (_, prefix) if prefix.contains('/') => prefix.to_owned(),
+            (Family::V6, address) => format!("{address}/128"),
+            (Family::V4, address) => format!("{address}/32"),
+        }
+    }
+}
 
 /// Returns a route in canonical form, with its next hops sorted.
 fn route_of_words(words: &[&str]) -> Option<String> {
@@ -153,20 +214,27 @@ const STEADY: [&str; 6] = [
     r#"s/"(tentative|dadfailed)":true,//g; s/"flags":\["(dead|linkdown|offload|rt_offload|trap|rt_trap)"/"flags":[""/g"#,
 ];
 
-/// Returns the section with the routes of a protocol.
-fn routes_by(protocol: &str) -> String {
-    format!("route {protocol}")
+/// Returns the section with the routes of a family and protocol.
+fn routes_by(family: Family, protocol: &str) -> String {
+    format!("route {} {protocol}", family.option())
+}
+
+/// Returns the families and protocols of routes that commands create.
+fn route_kinds() -> impl Iterator<Item = (Family, &'static str)> {
+    Family::ALL.into_iter().flat_map(|family| WRITTEN.map(|protocol| (family, protocol)))
 }
 
 /// Returns the commands that print the kernel's state. Routes of other protocols belong to routing daemons.
 pub(super) fn read(wanted: &Texts) -> String {
     let mut script = String::new();
     let steady: String = STEADY.map(|edit| format!("-e '{edit}'")).join(" ");
-    let routes = WRITTEN.map(|protocol| (routes_by(protocol), format!("-d -6 route show proto {protocol}")));
+    let routes = route_kinds().map(|(family, protocol)| {
+        (routes_by(family, protocol), format!("-d {} route show proto {protocol}", family.option()))
+    });
     let others = [
         ("link", "-d link show"),
-        ("address", "-6 address show scope global"),
-        ("neighbour", "-6 neighbour show nud permanent"),
+        ("address", "address show scope global"),
+        ("neighbour", "neighbour show nud permanent"),
     ];
     for (name, command) in
         others.map(|(name, command)| (name.to_owned(), command.to_owned())).into_iter().chain(routes)
@@ -280,12 +348,13 @@ fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
         addresses(&json("address")?, &asked, &mut live);
     }
     if asked.has_routes {
-        for protocol in WRITTEN {
-            let routes = json(&routes_by(protocol))?;
+        for (family, protocol) in route_kinds() {
+            let routes = json(&routes_by(family, protocol))?;
+            let usual = default_metric(family);
             let routes = routes.iter().filter_map(|route| {
-                let metric = route.get("metric").and_then(Value::as_u64).unwrap_or(METRIC);
-                let found = route_of_json(route, &asked)?;
-                Some(if metric == METRIC { found } else { with_metric(&found, &metric.to_string()) })
+                let metric = route.get("metric").and_then(Value::as_u64).unwrap_or(usual);
+                let found = route_of_json(route, family, &asked)?;
+                Some(if metric == usual { found } else { with_metric(&found, &metric.to_string()) })
             });
             live.extend(routes.map(|route| format!("route replace {route}")));
         }
@@ -331,7 +400,10 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
         let port = text(link, "ifname");
         for address in link.get("addr_info").and_then(Value::as_array).into_iter().flatten() {
             let length = address.get("prefixlen").and_then(Value::as_u64).unwrap_or_default();
-            let fact = format!("address replace {}/{length} dev {port} nodad", text(address, "local"));
+            let local = text(address, "local");
+            // Only IPv6 has duplicate address detection.
+            let nodad = if local.contains(':') { " nodad" } else { "" };
+            let fact = format!("address replace {local}/{length} dev {port}{nodad}");
             // Addresses that the kernel assigns itself are not global.
             if text(address, "scope") == "global" && (port != "lo" || asked.facts.contains(&fact)) {
                 live.insert(fact);
@@ -340,16 +412,17 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
     }
 }
 
-/// Returns a route, if it is a blackhole or uses a port of the tree.
-fn route_of_json(route: &Value, asked: &Asked) -> Option<String> {
-    let prefix = text(route, "dst");
-    let prefix =
-        if prefix.contains('/') || prefix == "default" { prefix.to_owned() } else { format!("{prefix}/128") };
+/// Returns a route, if it uses a port of the tree or is in a block of the fabric. Every IPv6 blackhole is compared, and
+/// those of IPv4 in a fabric with IPv4.
+fn route_of_json(route: &Value, family: Family, asked: &Asked) -> Option<String> {
+    let prefix = family.prefix(text(route, "dst"));
+    let is_of_fabric = |port: &str| asked.ports.contains(port) || asked.is_in_block(&prefix);
     if text(route, "type") == "blackhole" {
-        return Some(format!("blackhole {prefix}"));
+        let is_compared = family == Family::V6 || asked.has_ipv4_routes();
+        return is_compared.then(|| format!("blackhole {prefix}"));
     }
     if let Some(hops) = route.get("nexthops").and_then(Value::as_array) {
-        hops.iter().any(|hop| asked.ports.contains(text(hop, "dev"))).then_some(())?;
+        hops.iter().any(|hop| is_of_fabric(text(hop, "dev"))).then_some(())?;
         let mut all: Vec<String> = hops
             .iter()
             .map(|hop| {
@@ -361,7 +434,7 @@ fn route_of_json(route: &Value, asked: &Asked) -> Option<String> {
         return Some(format!("{prefix} {}", all.join(" ")));
     }
     let port = text(route, "dev");
-    asked.ports.contains(port).then_some(())?;
+    is_of_fabric(port).then_some(())?;
     if text(route, "encap") == "seg6local" {
         let mut words = format!("{prefix} encap seg6local action {}", text(route, "action"));
         let flavours = route.get("flavors").and_then(Value::as_array).into_iter().flatten();
@@ -408,22 +481,30 @@ pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
     })
 }
 
-/// The state of the kernel, as files of a tree.
+/// The startup files, if the kernel runs what they say; otherwise the state of the kernel, as files of a tree.
+///
+/// The startup files can have ports and settings that the new tree lacks. They are part of the earlier state.
 pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
-    let (asked, live) = both(wanted, held)?;
     let mut saved: Texts = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF]
         .into_iter()
         .map(|file| (file.to_owned(), held.section(&format!("saved {file}")).to_owned()))
         .filter(|(_, text)| !text.is_empty())
         .collect();
+    let asked = Asked::read(wanted)?;
+    let mut scope = asked.scope();
+    let unread = unread_settings(&saved, wanted);
     if let Some(text) = saved.get_mut(IP_BATCH) {
-        text.push_str(&asked.scope());
-        // The startup files keep their order and their comments.
-        if compare(&saved, held).is_ok_and(|found| found.is_empty()) {
+        text.push_str(&scope);
+        if is_running(&saved, &unread, held) {
             return Ok(saved);
         }
+        scope = Asked::read(&saved).map_or(scope, |earlier| earlier.scope());
     }
-    let (_, now) = kept_settings(wanted, held);
+    let mut wider = wanted.clone();
+    let _ = write!(wider.entry(IP_BATCH.to_owned()).or_default(), "\n{scope}");
+    let (asked, live) = both(&wider, held)?;
+    let (_, mut now) = kept_settings(wanted, held);
+    now.extend(unread);
     let (devices, rest): (Vec<&String>, Vec<&String>) =
         live.iter().partition(|fact| fact.starts_with("link add "));
     let mut rest = rest;
@@ -435,6 +516,23 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
         (SYSCTL_CONF, lines(&now)),
     ];
     Ok(files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
+}
+
+/// Returns the settings of the startup file that were not read from the kernel, because the tree lacks them.
+fn unread_settings(saved: &Texts, wanted: &Texts) -> Facts {
+    let of = |texts: &Texts| settings(texts.get(SYSCTL_CONF).map_or("", String::as_str));
+    let read = of(wanted);
+    setting_facts(&of(saved).into_iter().filter(|(key, _)| !read.contains_key(key)).collect())
+}
+
+/// Returns whether the kernel runs the startup files, apart from settings that were not read.
+fn is_running(saved: &Texts, unread: &Facts, held: &Held) -> bool {
+    let mut read = saved.clone();
+    if let Some(text) = read.get_mut(SYSCTL_CONF) {
+        let all = setting_facts(&settings(text));
+        *text = lines(all.difference(unread));
+    }
+    compare(&read, held).is_ok_and(|found| found.is_empty())
 }
 
 /// Returns the position of a fact in the order of creation.
@@ -564,6 +662,91 @@ mod tests {
         assert_eq!(text(&read[0]["linkinfo"], "info_kind"), "bridge");
         assert_ne!(one, steady(&link(r#""BROADCAST""#, "DOWN", "17", "9000")), "a port that is down");
         assert_ne!(one, steady(&link(r#""BROADCAST","UP""#, "DOWN", "17", "1500")), "another MTU");
+    }
+
+    fn texts_of(files: &[(&str, &str)]) -> Texts {
+        files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn held_of(sections: &[(&str, &str)]) -> Held {
+        let sections = sections.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        Held { sections, digest: String::new(), pending: None }
+    }
+
+    const TREE: &str = "link set dev eth1 up\naddress replace fd00::1/127 dev eth1 nodad\n\
+                        route replace blackhole fd00::/16\n";
+    const LINK: &str = r#"[{"ifname":"eth1","flags":["UP"]},{"ifname":"eth2","flags":["UP"]}]"#;
+    const ADDRESS: &str =
+        r#"[{"ifname":"eth1","addr_info":[{"local":"fd00::1","prefixlen":127,"scope":"global"}]}]"#;
+    const BLACKHOLE: &str = r#"{"type":"blackhole","dst":"fd00::/16","metric":1024}"#;
+
+    #[test]
+    fn a_default_route_is_removed_from_its_own_family() {
+        let stray = r#"{"type":"unicast","dst":"default","dev":"eth1","metric":1024}"#;
+        let routes = format!("[{BLACKHOLE},{stray}]");
+        let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
+        let moves = moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable");
+        assert_eq!(moves.there, "route del ::/0\n");
+        assert_eq!(moves.back, "route replace ::/0 dev eth1\n");
+    }
+
+    #[test]
+    fn routes_in_a_block_of_the_fabric_are_compared_on_every_port() {
+        let route = |prefix: &str| {
+            let stray = format!(r#"{{"type":"unicast","dst":"{prefix}","dev":"eth2","metric":1024}}"#);
+            let routes = format!("[{BLACKHOLE},{stray}]");
+            let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
+            moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable").there
+        };
+        assert_eq!(route("fd00:4001::/48"), "route del fd00:4001::/48\n");
+        assert_eq!(route("fd01::/48"), "", "the site's");
+        assert!(covers("10.0.0.0/12", "10.15.0.0/16") && !covers("10.0.0.0/12", "10.16.0.0/16"));
+        assert!(!covers("::/0", "10.0.0.0/8") && !covers("10.0.0.0/12", "10.0.0.0/8"));
+    }
+
+    #[test]
+    fn ipv4_is_compared_like_ipv6() {
+        let tree = "link set dev eth1 up\naddress replace 100.64.0.1/31 dev eth1\n\
+                    neighbour replace 100.64.0.0 lladdr 02:d0:00:01:00:01 dev eth1 nud permanent\n\
+                    route replace 10.0.0.1/32 via 100.64.0.0 dev eth1\nroute replace blackhole 10.0.0.0/12\n";
+        let address =
+            r#"[{"ifname":"eth1","addr_info":[{"local":"100.64.0.1","prefixlen":31,"scope":"global"}]}]"#;
+        let neighbour = r#"[{"dst":"100.64.0.0","dev":"eth1","lladdr":"02:d0:00:01:00:01"}]"#;
+        let routes = r#"[{"type":"unicast","dst":"10.0.0.1","gateway":"100.64.0.0","dev":"eth1"},
+                         {"type":"blackhole","dst":"10.0.0.0/12"}]"#;
+        let held = held_of(&[
+            ("link", LINK),
+            ("address", address),
+            ("neighbour", neighbour),
+            ("route -4 boot", routes),
+        ]);
+        let moves = moves(&texts_of(&[(IP_BATCH, tree)]), &held).expect("it is readable");
+        assert_eq!((moves.there.as_str(), moves.back.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn startup_files_with_more_ports_than_the_tree_are_kept() {
+        let earlier = "link set dev eth1 up\nlink set dev eth2 up\naddress replace fd00::1/127 dev eth1 nodad\n\
+                       route replace blackhole fd00::/16\n";
+        let sysctl = "net.a = 1\nnet.b = 2\n";
+        let routes = format!("[{BLACKHOLE}]");
+        let mut sections = vec![
+            ("link", LINK),
+            ("address", ADDRESS),
+            ("route -6 boot", routes.as_str()),
+            ("sysctl", "/proc/sys/net/a:1\n"),
+            ("saved ip.batch", earlier),
+            ("saved sysctl.conf", sysctl),
+        ];
+        let wanted = texts_of(&[(IP_BATCH, TREE), (SYSCTL_CONF, "net.a = 1\n")]);
+        let kept = texts(&wanted, &held_of(&sections)).expect("it is readable");
+        assert!(kept[IP_BATCH].starts_with(earlier), "{kept:?}");
+        assert_eq!(kept[SYSCTL_CONF], sysctl);
+        // If the kernel runs something else, its state is kept for the ports of both.
+        sections[3].1 = "/proc/sys/net/a:0\n";
+        let kept = texts(&wanted, &held_of(&sections)).expect("it is readable");
+        assert!(kept[IP_BATCH].contains("link set dev eth2 up\n"), "{kept:?}");
+        assert_eq!(kept[SYSCTL_CONF], "net.a = 0\nnet.b = 2\n");
     }
 
     #[test]
