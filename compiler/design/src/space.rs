@@ -246,7 +246,9 @@ impl Part<'_> {
         let tiers = &self.need.tiers;
         let t0s = panels(models, self.os, self.routing, Some(self.speed));
         if permits_one_tier(self.need) && self.routing == Routing::EcmpStatic {
-            t0s.iter().for_each(|panel| self.one_tier(panel, found));
+            for panel in &t0s {
+                self.one_tier(panel, found);
+            }
         }
         let above = panels(models, self.os, self.routing, None);
         for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
@@ -434,7 +436,7 @@ impl Part<'_> {
 /// growth.
 pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
-    let wasteful = |(at, tier): (usize, &Tier<'_>)| !(is_kept && at == 0) && !is_used(tier);
+    let wasteful = |(at, tier): (usize, &Tier<'_>)| !(is_used(tier) || is_kept && at == 0);
     let above: Vec<&Tier<'_>> = design.tiers().skip(1).collect();
     above.into_iter().rev().enumerate().any(wasteful)
 }

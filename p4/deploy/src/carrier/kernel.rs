@@ -89,8 +89,7 @@ impl Asked {
                     self.facts.insert(format!("link set dev {port} {setting} {value}"));
                 }
             }
-            ["address", "replace", address, "dev", port]
-            | ["address", "replace", address, "dev", port, "nodad"] => {
+            ["address", "replace", _, "dev", _] | ["address", "replace", _, "dev", _, "nodad"] => {
                 self.has_addresses = true;
                 self.facts.insert(words.join(" "));
             }
