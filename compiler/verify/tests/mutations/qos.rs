@@ -44,6 +44,13 @@ pub(crate) const LOSSY: &[Mutation] = &[
     ("a buffer of a profile that is not there", Sonic, T0, Text("\"profile\": \"ingress_lossy_profile\"", "\"profile\": \"gone\""), "V0103"),
     ("a pool larger than the chip's buffer", Sonic, T0, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"999999999\""), "V1501"),
     ("a smaller pool", Sonic, T0, Set(&["BUFFER_POOL", "ingress_lossy_pool", "size"], "\"1000\""), "V1105"),
+    ("a queue of two rows, the wider one first", Sonic, T0, Text("\"QUEUE\": {\n        \"Ethernet0|0\"", "\"QUEUE\": {\n        \"Ethernet256|1-2\": {\"scheduler\": \"data\"},\n        \"Ethernet0|0\""), "V0103"),
+    ("a queue of two rows, the wider one last", Sonic, T0, Set(&["QUEUE", "Ethernet256|2-7"], r#"{"scheduler":"data"}"#), "V0103"),
+    ("a buffer of two rows", Sonic, T0, Set(&["BUFFER_QUEUE", "Ethernet256|2"], r#"{"profile":"egress_lossy_profile"}"#), "V0103"),
+    ("a group of two rows", Sonic, T0, Set(&["BUFFER_PG", "Ethernet256|0-1"], r#"{"profile":"ingress_lossy_profile"}"#), "V0103"),
+    ("a queue without a number", Sonic, T0, Set(&["QUEUE", "Ethernet256|all"], r#"{"scheduler":"data"}"#), "V0103"),
+    ("a number in another form", Sonic, T0, Set(&["QUEUE", "Ethernet256|+8"], r#"{"scheduler":"data"}"#), "V0103"),
+    ("maps of a port twice", Sonic, T0, Text("\"PORT_QOS_MAP\": {", "\"PORT_QOS_MAP\": {\n        \"Ethernet256\": {\"pfc_enable\": \"3\"},"), "V0103"),
     ("fields that are not text", Sonic, T0, Set(&["QUEUE", "Ethernet256|1", "scheduler"], "7"), "V0103"),
 ];
 

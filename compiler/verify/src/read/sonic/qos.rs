@@ -33,8 +33,12 @@ const BUFFER_PG: usize = 0;
 const BUFFER_QUEUE: usize = 1;
 const PFC_WD: usize = 2;
 const PORT_QOS_MAP: usize = 3;
+const QUEUE: usize = 4;
 const EGRESS_LIST: usize = 5;
 const INGRESS_LIST: usize = 6;
+
+/// Those with a queue, a group, or a range of them in the key.
+const RANGES: [usize; 3] = [BUFFER_PG, BUFFER_QUEUE, QUEUE];
 
 /// Tables that others refer to.
 pub(super) const SMALL_TABLES: [&str; 11] = [
@@ -232,6 +236,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
     }
 
     fn all(&mut self, kinds: &[u16]) {
+        let mut covers: BTreeMap<(usize, Option<u8>), &str> = BTreeMap::new();
         for kind in kinds {
             let (table, rest, row) = &self.reader.kinds[usize::from(*kind)];
             let Ok(fields) = serde_json::from_str::<BTreeMap<String, String>>(row) else {
@@ -239,7 +244,24 @@ impl<'r, 'a> Resolver<'r, 'a> {
                 continue;
             };
             self.at = (*table, rest);
-            self.rows(&numbers(rest).collect::<Vec<u8>>());
+            let of: Vec<u8> = numbers(rest).collect();
+            if of.is_empty() == RANGES.contains(table) {
+                self.fault(*table, rest, "has a key that the proof does not model");
+            }
+            // CONFIG_DB has no order of rows, so any of two rows may count.
+            let own = of
+                .iter()
+                .map(|number| (*table, Some(*number)))
+                .chain([(*table, None)].into_iter().filter(|_| of.is_empty()));
+            for covered in own {
+                if let Some(other) = covers.insert(covered, rest.as_ref()) {
+                    let facts = vec![Fact::Path(self.key(*table, rest)), Fact::Path(self.key(*table, other))];
+                    let message = format!("overlaps `{}`", self.name(*table, other));
+                    self.dangling((*table, rest), facts, &message);
+                    break;
+                }
+            }
+            self.rows(&of);
             for (field, value) in &fields {
                 self.followed = None;
                 match *table {
@@ -301,9 +323,13 @@ impl<'r, 'a> Resolver<'r, 'a> {
     }
 
     fn dangling(&mut self, (table, rest): (usize, &str), facts: Vec<Fact>, message: &str) {
+        self.faults.push((facts, format!("`{}` {message}", self.name(table, rest))));
+    }
+
+    /// The name of a row of the port.
+    fn name(&self, table: usize, rest: &str) -> String {
         let name = PORT_TABLES[table];
-        let key = if rest.is_empty() { self.port.to_owned() } else { format!("{}|{rest}", self.port) };
-        self.faults.push((facts, format!("`{name}|{key}` {message}")));
+        if rest.is_empty() { format!("{name}|{}", self.port) } else { format!("{name}|{}|{rest}", self.port) }
     }
 
     /// The path of a row of the port, or of all ports.
@@ -446,7 +472,6 @@ impl<'r, 'a> Resolver<'r, 'a> {
     }
 
     fn queue(&mut self, range: &str, field: &str, value: &str) {
-        const QUEUE: usize = 4;
         let table = match field {
             "scheduler" => "SCHEDULER",
             "wred_profile" => "WRED_PROFILE",
@@ -508,9 +533,9 @@ fn fields(row: &BTreeMap<String, String>) -> String {
     row.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of a range such as `3` or `0-2`; `None` if it is not a range.
+/// The numbers of a range such as `3` or `0-2`; none if it is not a range of numbers in their shortest form.
 fn numbers(range: &str) -> impl Iterator<Item = u8> + use<> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
-    let ends = first.parse::<u8>().ok().zip(last.parse::<u8>().ok());
-    ends.into_iter().flat_map(|(first, last)| first..=last)
+    let number = |text: &str| text.parse::<u8>().ok().filter(|number| number.to_string() == text);
+    number(first).zip(number(last)).into_iter().flat_map(|(first, last)| first..=last)
 }
