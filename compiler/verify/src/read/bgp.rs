@@ -78,7 +78,8 @@ pub(crate) struct Known<'a> {
 pub(crate) struct Agreed<'a> {
     pub(crate) remote: Option<Remote>,
     pub(crate) group: Option<&'a str>,
-    pub(crate) active: bool,
+    /// Whether the address family of the fabric is carried, if stated.
+    pub(crate) active: Option<bool>,
     /// Whether BFD is used: the name of its profile, or `None` for its own times.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
@@ -140,7 +141,7 @@ impl<'a> Names<'a> {
                 Agreed::default()
             })
         });
-        let limit = own.limit.or(group.limit);
+        let limit = own.limit.or(group.limit).filter(|(limit, _)| *limit > 0);
         let mut policy = |name: Option<&'a str>| {
             let name = name?;
             Some(self.policy(name, &bgp.networks, lost))
@@ -158,7 +159,7 @@ impl<'a> Names<'a> {
         // Only whole minutes can be compared.
         let rest = || own.rest_s.or(group.rest_s).filter(|rest| rest % 60 == 0).map(|rest| rest / 60);
         Terms {
-            active: own.active || group.active,
+            active: own.active.or(group.active).unwrap_or(false),
             link_local_only: false,
             bfd,
             interval_s: own.interval_s.or(group.interval_s),

@@ -145,6 +145,8 @@ pub(crate) const BGP: &[Mutation] = &[
     ("a limit of one", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 1"), "V1810"),
     ("no limit", Bgp, T1, Lost("neighbor BELOW maximum-routes"), "V1810"),
     ("a limit of 0, which is none", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 0"), "V1810"),
+    ("a neighbour without a limit", Bgp, T1, Text("   neighbor interface Ethernet1/1 ", "   neighbor Ethernet1/1 maximum-routes 0\n   neighbor interface Ethernet1/1 "), "V1810"),
+    ("a neighbour that gets no communities", Bgp, T1, Text("   neighbor interface Ethernet1/1 ", "   neighbor Ethernet1/1 send-community extended\n   neighbor interface Ethernet1/1 "), "V0103"),
     ("a limit that only warns", Bgp, T1, Text("neighbor BELOW maximum-routes 8", "neighbor BELOW maximum-routes 8 warning-only"), "V0103"),
     ("one way at a time", Bgp, T0, Lost("maximum-paths"), "V1811"),
     ("one next hop at a time", Bgp, T0, Text("maximum-paths 256 ecmp 256", "maximum-paths 256 ecmp 1"), "V1811"),

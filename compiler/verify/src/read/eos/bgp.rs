@@ -126,6 +126,12 @@ impl<'a> BgpReader<'a> {
                 bgp.groups.entry(name).or_default();
             }
             ["neighbor", name, "remote-as", asn] => bgp.remote(name, Remote::As(parse(asn)?)),
+            // These are read of groups, so that a neighbour must not override them.
+            ["neighbor", name, "send-community" | "missing-policy" | "next-hop", ..]
+                if !bgp.groups.contains_key(name) =>
+            {
+                return Err(Refusal::Unknown);
+            }
             ["neighbor", name, rest @ ..] if *name != "interface" => session(bgp.agreed(name), rest)?,
             _ => return Err(Refusal::Unknown),
         }
@@ -178,7 +184,7 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
         ["send-community", kinds @ ..] => agreed.sends_communities = kinds.contains(&"standard"),
         // None means no limit.
         ["maximum-routes", limit] => {
-            agreed.limit = Some(parse(limit)?).filter(|limit| *limit > 0).map(|limit| (limit, None));
+            agreed.limit = Some((parse(limit)?, None));
         }
         ["missing-policy", "address-family", "all", "direction", direction, "action", action] => {
             let at = usize::from(*direction == "out");
@@ -193,7 +199,7 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
 /// Terms of a neighbour or a group for an address family.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
-        ["activate"] => agreed.active = true,
+        ["activate"] => agreed.active = Some(true),
         ["route-map", name, "in"] => agreed.accepted = Some(name),
         ["route-map", name, "out"] => agreed.announced = Some(name),
         ["next-hop", "address-family", "ipv6", "originate"] => agreed.next_hops = Some(Family::V6),

@@ -207,7 +207,7 @@ fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
 /// Terms of a neighbour or a group for an address family.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
-        ["activate"] => agreed.active = true,
+        ["activate"] => agreed.active = Some(true),
         ["maximum-prefix", limit] => agreed.limit = Some((parse(limit)?, None)),
         ["maximum-prefix", limit, "restart", retry] => {
             agreed.limit = Some((parse(limit)?, Some(parse(retry)?)));

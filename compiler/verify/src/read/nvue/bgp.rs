@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use closc_artefacts::Family;
 
-use super::fields::Fields;
+use super::fields::{Fields, canonical};
 use super::interface::Panel;
 use super::place::{FILE, undefined};
 use super::value::Value;
@@ -19,6 +19,10 @@ use crate::read::value;
 
 /// The community of drained routes (RFC 8326), by name and by number.
 const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
+
+/// Keys of the address families.
+const V4: &str = "ipv4-unicast";
+const V6: &str = "ipv6-unicast";
 
 /// Default of the maximum number of paths (Optional BGP Configuration, ECMP).
 const WIDTH: u16 = 64;
@@ -35,6 +39,9 @@ pub(super) struct Bgp<'v> {
     is_on: bool,
     /// Whether BFD runs.
     watches: bool,
+    /// The key of the family of the fabric, and whether the process carries it.
+    family: &'static str,
+    carries: bool,
 }
 
 impl<'v> Bgp<'v> {
@@ -121,7 +128,7 @@ impl<'v> Bgp<'v> {
                 // length or the longest.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
-                known.insert(rules.path(number).parsed(number)?, Entry { permit, matched });
+                known.insert(sequence(&rules, number)?, Entry { permit, matched });
             }
             list.finish(device);
         }
@@ -139,7 +146,7 @@ impl<'v> Bgp<'v> {
                 let pattern = rule.text("aspath-exp")?.unwrap_or_default();
                 rule.finish(device);
                 if let Some(length) = length(pattern) {
-                    known.insert(rules.path(number).parsed(number)?, (permit, length));
+                    known.insert(sequence(&rules, number)?, (permit, length));
                 } else {
                     let message =
                         format!("`{pattern}` of `{name}` matches paths otherwise than by their length");
@@ -196,7 +203,7 @@ impl<'v> Bgp<'v> {
                 };
                 clause(&mut said, &mut rule, device)?;
                 rule.finish(device);
-                known.insert(rules.path(number).parsed(number)?, said);
+                known.insert(sequence(&rules, number)?, said);
             }
             map.finish(device);
         }
@@ -232,12 +239,12 @@ impl<'v> Bgp<'v> {
         bgp.process.relaxed = multipath.text("aspath-ignore")? == Some("enabled");
         multipath.finish(device);
         selection.finish(device);
-        let carries = families(&mut bgp, own.below("address-family")?, device)?;
+        self.carries = families(&mut bgp, own.below("address-family")?, device)?;
+        self.family = if bgp.process.family == Some(Family::V4) { V4 } else { V6 };
         let groups = own.below("peer-group")?;
         for (name, value) in groups.entries() {
             let mut agreed = Agreed { interval_s, connect_s, ..Agreed::default() };
             self.agreed(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
-            agreed.active &= carries;
             bgp.groups.insert(name, agreed);
         }
         self.neighbours(&mut bgp, &own.below("neighbor")?, panel, device)?;
@@ -302,9 +309,8 @@ impl<'v> Bgp<'v> {
         }
         bfd.finish(device);
         let mut families = own.below("address-family")?;
-        let key = if families.has("ipv6-unicast") { "ipv6-unicast" } else { "ipv4-unicast" };
-        let mut family = families.below(key)?;
-        agreed.active = family.text("state")? == Some("enabled");
+        let mut family = families.below(self.family)?;
+        agreed.active = family.text("state")?.map(|state| state == "enabled" && self.carries);
         let mut policy = family.below("policy")?;
         for (key, slot) in [("inbound", &mut agreed.accepted), ("outbound", &mut agreed.announced)] {
             let mut filters = policy.below(key)?;
@@ -314,8 +320,12 @@ impl<'v> Bgp<'v> {
         policy.finish(device);
         let mut limits = family.below("prefix-limits")?;
         let mut inbound = limits.below("inbound")?;
-        let rest = inbound.number("reestablish-wait")?;
-        agreed.limit = inbound.number("maximum")?.map(|limit| (limit, rest));
+        let (most, rest) = (inbound.number("maximum")?, inbound.number("reestablish-wait")?);
+        if rest.is_some() && most.is_none() {
+            let path = inbound.path("reestablish-wait");
+            device.fault(FaultKind::Unknown, FILE, path.fact(), format!("`{path}` is of no maximum"));
+        }
+        agreed.limit = most.map(|limit| (limit, rest));
         inbound.finish(device);
         limits.finish(device);
         family.finish(device);
@@ -332,15 +342,15 @@ fn families<'v>(
     mut families: Fields<'v>,
     device: &mut Device<'_>,
 ) -> Result<bool, ReadError> {
-    let (family, key) = if families.has("ipv6-unicast") {
-        let mut v4 = families.below("ipv4-unicast")?;
+    let (family, key) = if families.has(V6) {
+        let mut v4 = families.below(V4)?;
         bgp.process.ipv4 = v4.text("state")? != Some("disabled");
         v4.finish(device);
-        (Family::V6, "ipv6-unicast")
+        (Family::V6, V6)
     } else {
         // The family of the fabric is IPv4, so it is not carried in addition to IPv6.
         bgp.process.ipv4 = false;
-        (Family::V4, "ipv4-unicast")
+        (Family::V4, V4)
     };
     bgp.process.family = Some(family);
     let mut own = families.below(key)?;
@@ -416,6 +426,12 @@ fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_
     };
     set.finish(device);
     Ok(())
+}
+
+/// Returns the number of a rule.
+fn sequence<'v>(rules: &Fields<'v>, key: &'v str) -> Result<u32, ReadError> {
+    let path = rules.path(key);
+    canonical(key).ok_or_else(|| path.fault(format!("`{path}` is not the number of a rule")))
 }
 
 fn permit(rule: &mut Fields<'_>) -> Result<bool, ReadError> {

@@ -58,6 +58,11 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// Parses a key in its only form: `'020'` is not another `'20'`.
+pub(super) fn canonical<T: FromStr + fmt::Display>(key: &str) -> Option<T> {
+    key.parse().ok().filter(|parsed: &T| parsed.to_string() == key)
+}
+
 /// Fields of a mapping, with the keys that lead to it.
 pub(super) struct Fields<'v> {
     path: Path<'v>,
@@ -134,12 +139,12 @@ impl<'v> Fields<'v> {
     }
 
     /// Returns the keys of a set, parsed: NVUE writes `'3': {}`.
-    pub(super) fn set<T: FromStr>(&self) -> Result<Vec<T>, ReadError> {
+    pub(super) fn set<T: FromStr + fmt::Display>(&self) -> Result<Vec<T>, ReadError> {
         let parse = |(key, value): (&'v str, &'v Value<'v>)| {
             if *value != Value::Null && value.as_object().is_none_or(|below| below.len() > 0) {
                 return Err(self.path.to(key).fault(format!("`{}.{key}` is not empty", self.path)));
             }
-            key.parse().map_err(|_| self.path.to(key).fault(format!("`{}` has no `{key}`", self.path)))
+            canonical(key).ok_or_else(|| self.path.to(key).fault(format!("`{}` has no `{key}`", self.path)))
         };
         self.entries().map(parse).collect()
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fields::Fields;
+use super::fields::{Fields, canonical};
 use super::interface::Attached;
 use super::place::{FILE, fact};
 use crate::model::device::{Device, FaultKind};
@@ -59,7 +59,7 @@ pub(super) struct QosReader {
 
 /// Returns a number that is a key.
 fn number<'v>(mapping: &Fields<'v>, key: &'v str, most: u8) -> Result<u8, ReadError> {
-    let found = key.parse().ok().filter(|number| *number <= most);
+    let found = canonical(key).filter(|number| *number <= most);
     found.ok_or_else(|| {
         let name = mapping.keys().last().copied().unwrap_or_default();
         mapping.path(key).fault(format!("`{name}` has no `{key}`"))
