@@ -58,6 +58,7 @@ pub(crate) const CONF: &[Mutation] = &[
 #[rustfmt::skip] // A table: one row per line.
 pub(crate) const BESIDE: &[Mutation] = &[
     ("BGP runs", Frr, DAEMONS, Text("bgpd=no", "bgpd=yes"), "V0105"),
+    ("BGP runs by another command", Frr, DAEMONS, More("export bgpd=yes\n"), "V0105"),
     ("IS-IS runs", Frr, DAEMONS, More("isisd=yes\n"), "V0105"),
     ("a port is not switched on", Frr, PORTS, Lost("link set dev eth501 up"), "V0204"),
     ("a port is not set up", Frr, PORTS, Cut("link set dev eth501 address", "link set dev eth502"), "V0204"),

@@ -46,22 +46,39 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     faults
 }
 
-/// Returns the value of each name: a shell sources the file, so the last value counts.
+/// Returns the value of each name. A shell sources the file, so the last value counts, and a line that is not an
+/// assignment of plain text may be any command.
 fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'a str> {
     let mut settings = BTreeMap::new();
-    for line in text.lines() {
-        let line = line.split('#').next().unwrap_or_default().trim_ascii();
-        if line.is_empty() {
+    for line in text.split('\n').map(|line| line.trim_matches([' ', '\t'])) {
+        if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        match line.split_once('=') {
+        match assignment(line) {
             Some((name, value)) => {
-                settings.insert(name, value.trim_matches(['"', '\'']).trim_ascii());
+                settings.insert(name, value);
             }
             None => faults.push(format!("`{line}` is not a setting")),
         }
     }
     settings
+}
+
+/// Splits `name=value`, in which a shell expands nothing. A comment may follow.
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.split_once('=')?;
+    let (value, behind) = match rest.split_at_checked(1) {
+        Some((quote @ ("\"" | "'"), rest)) => rest.split_once(quote)?,
+        _ => rest.split_at(rest.find([' ', '\t']).unwrap_or(rest.len())),
+    };
+    let is_quoted = rest.starts_with(['"', '\'']);
+    let of_name = |sign: u8| sign.is_ascii_lowercase() || sign.is_ascii_digit() || sign == b'_';
+    let of_value =
+        |sign: u8| sign.is_ascii_alphanumeric() || b"-_.,:/%+=@".contains(&sign) || is_quoted && sign == b' ';
+    let comment = behind.trim_start_matches([' ', '\t']);
+    let is_comment = comment.is_empty() || comment.starts_with('#') && comment.len() < behind.len();
+    let is_plain = !name.is_empty() && name.bytes().all(of_name) && value.bytes().all(of_value);
+    (is_plain && is_comment).then(|| (name, value.trim_matches(' ')))
 }
 
 /// Minimum size of the netlink buffer between zebra and the kernel; with less, it loses messages in large fabrics.
@@ -91,4 +108,38 @@ fn options(daemon: &str, text: &str) -> Option<String> {
         };
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_assignment_of_plain_text() {
+        for (line, expected) in [
+            ("bgpd=no", Some(("bgpd", "no"))),
+            ("bgpd=\"no\"  # comment", Some(("bgpd", "no"))),
+            ("zebra_options=' -A 127.0.0.1'", Some(("zebra_options", "-A 127.0.0.1"))),
+            ("bgpd=", Some(("bgpd", ""))),
+            ("export bgpd=no", None),
+            ("readonly bgpd=no", None),
+            ("declare bgpd=no", None),
+            ("eval bgpd=no", None),
+            ("bgpd=no; x", None),
+            ("bgpd=no x=yes", None),
+            ("bgpd=`no`", None),
+            ("bgpd=$(no)", None),
+            ("bgpd=\"$x\"", None),
+            ("bgpd=no\\", None),
+            ("bgpd=\"no", None),
+            ("bgpd=\"n\"o", None),
+            ("bgpd=\"no\"#x", None),
+            ("bgpd=no\r", None),
+            ("bgpd =no", None),
+            ("PATH=no", None),
+            ("=no", None),
+        ] {
+            assert_eq!(assignment(line), expected, "{line}");
+        }
+    }
 }
