@@ -1,8 +1,6 @@
 //! Reads `networkd/` of a node: `*.network` and `*.link` of systemd-networkd, and the udev rule that names RDMA
 //! devices.
 
-use std::collections::BTreeSet;
-
 use closc_artefacts::{Family, Prefix};
 
 use super::error::ReadError;
@@ -78,15 +76,26 @@ impl<'a> Section<'a> {
 /// Splits a unit into sections.
 fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
     let mut sections: Vec<Section<'_>> = Vec::new();
+    let mut own = 0;
     for (at, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
+        if line.ends_with('\\') {
+            return Err(ReadError::at(
+                at,
+                format!("`{line}` joins the next line, which the proof does not model"),
+            ));
+        }
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            sections.push(Section { name, line: at, keys: Vec::new() });
+            let known = sections.iter().position(|known| known.name == name && SINGLE.contains(&name));
+            own = known.unwrap_or(sections.len());
+            if known.is_none() {
+                sections.push(Section { name, line: at, keys: Vec::new() });
+            }
             continue;
         }
-        let pair = line.split_once('=').zip(sections.last_mut());
+        let pair = line.split_once('=').zip(sections.get_mut(own));
         let Some(((key, value), section)) = pair else {
             return Err(ReadError::at(at, format!("`{line}` is not a setting of a section")));
         };
@@ -98,12 +107,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
         }
         section.keys.push((key, value));
     }
-    let single = |section: &&Section<'_>| SINGLE.contains(&section.name) && !section.keys.is_empty();
-    let mut seen = BTreeSet::new();
-    match sections.iter().filter(single).find(|section| !seen.insert(section.name)) {
-        Some(twice) => Err(ReadError::at(twice.line, format!("`[{}]` is there twice", twice.name))),
-        None => Ok(sections),
-    }
+    Ok(sections)
 }
 
 /// Reads a file of the folder into the network of a node.

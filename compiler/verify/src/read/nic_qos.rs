@@ -12,6 +12,9 @@ use crate::model::tools::NicQos;
 /// The file below the folder of a node.
 pub(crate) const FILE: &str = "nic-qos.sh";
 
+/// The first line.
+const INTERPRETER: &str = "#!/bin/sh";
+
 /// Position of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
@@ -40,12 +43,22 @@ const WANTED: [&str; 11] = [
 pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
     let mut reader = Reader { qos: NicQos::default(), seen: BTreeSet::new(), at: At::Top };
     let mut whole = String::new();
-    for (line, text) in text.lines().enumerate() {
+    for (line, text) in text.split('\n').enumerate() {
+        // Another interpreter, or one with options, may ignore the rest.
+        if (line == 0 && text != INTERPRETER) || text.contains('\r') {
+            return Err(ReadError::at(line + 1, format!("`{}` is not known here", text.escape_debug())));
+        }
         let code = text.split(" #").next().unwrap_or_default().trim();
         if code.is_empty() || code.starts_with('#') {
+            if !whole.is_empty() {
+                return Err(ReadError::at(line + 1, "a command ends with a backslash"));
+            }
             continue;
         }
         if let Some(part) = code.strip_suffix('\\') {
+            if !text.ends_with('\\') {
+                return Err(ReadError::at(line + 1, "a backslash is not the end of its line"));
+            }
             whole.push_str(part);
             continue;
         }
@@ -217,6 +230,12 @@ mod tests {
         assert_eq!(qos.code_points.into_iter().collect::<Vec<_>>(), [(0, 0), (26, 3)]);
         assert_eq!((qos.connection_tos, qos.governed.get(&3)), (104, Some(&true)));
         for (old, new) in [
+            ("#!/bin/sh", "#!/bin/true"),
+            ("#!/bin/sh", "#!/bin/sh -n"),
+            ("#!/bin/sh\n", ""),
+            ("set,0,0 \\\n", "set,0,0 \\\n# comment\n"),
+            ("set,0,0 \\\n", "set,0,0 \\ # comment\n"),
+            ("port nic0p0 3 ", "port nic0p0 3\r"),
             ("set -eu\n", ""),
             ("--trust dscp", "--trust pcp"),
             ("--pfc 0,0,0,1", "--pfc 0,0,1"),

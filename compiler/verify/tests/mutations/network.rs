@@ -68,7 +68,9 @@ pub(crate) const NETWORKD: &[Mutation] = &[
     ("an RDMA device with another's name", Tools, DEVICES, Exchange("nic0p0", "nic1p0"), "V1304"),
     ("an RDMA device without a name", Tools, DEVICES, Lost("nic0p0"), "V1304"),
     ("a rule for every network device", Tools, DEVICES, Text("infiniband", "net"), "V0102"),
-    ("DHCP in a section of its own", Tools, UNIT, Text("DHCP=no\n", "DHCP=yes\n[Network]\n"), "V0102"),
+    ("DHCP in a section of its own", Tools, UNIT, More("[Network]\nDHCP=yes\n"), "V1304"),
+    ("a line that swallows the next one", Tools, UNIT, Text("IPv6AcceptRA=no\n", "Description=x \\\nIPv6AcceptRA=no\n"), "V0102"),
+    ("a name that swallows the next line", Tools, LINK, Text("Name=nic0p0\n", "Name=nic0p0\\\n"), "V0102"),
     ("every port besides", Tools, UNIT, Text("Name=nic0p0", "Name=nic*\nName=nic0p0"), "V0102"),
 ];
 

@@ -29,6 +29,8 @@ pub(crate) const FILES: &[Mutation] = &[
     ("a weighted class before all others", Fixed, SCRIPTS, All("--tsa ets", "--tsa strict"), "V1306"),
     ("priorities of tags are believed", Fixed, SCRIPT, Text("--trust dscp", "--trust pcp"), "V0102"),
     ("the firmware decides", Fixed, SCRIPTS, All("-d os", "-d fw"), "V0102"),
+    ("a script that nothing runs", Fixed, SCRIPT, Text("#!/bin/sh", "#!/bin/true"), "V0102"),
+    ("a script that is only parsed", Fixed, SCRIPTS, Text("#!/bin/sh", "#!/bin/sh -n"), "V0102"),
     ("an unknown command", Fixed, SCRIPT, More("ethtool -A nic0p0 rx on tx on\n"), "V0102"),
     ("no pauses are set", Fixed, SCRIPT, Lost("--pfc"), "V0102"),
     ("a cable of another length", Fixed, SCRIPT, Text("port nic0p0 1 ", "port nic0p0 100 "), "V1306"),
