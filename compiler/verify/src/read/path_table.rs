@@ -14,7 +14,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
-use crate::model::group::{Group, GroupNic, GroupPlane, TrafficClass, destination, length, list};
+use crate::model::group::{Group, GroupNic, GroupPlane, TrafficClass, destination, inner, length, list};
 use crate::model::place::{Place, Target};
 use crate::model::segment::{Layout, Usid};
 use crate::read::error::ReadError;
@@ -287,6 +287,9 @@ impl Compare<'_> {
         for (name, json, binary) in pairs {
             self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")].into()));
         }
+        self.equal(&document.prefix, &group_prefix(h, h.zone, h.group), || {
+            ("the own prefix".into(), vec!["\"prefix\":".to_owned()].into())
+        });
         let layout = &self.group.layout;
         let shift = layout.plane_shift() as u8;
         let stated = if layout.in_block { PlaneAt::Block } else { PlaneAt::Usids { shift } };
@@ -340,8 +343,7 @@ impl Compare<'_> {
             });
             self.equal(&[entry.zone.unwrap_or(0), entry.group], &[zone, number + 1], || about("the place"));
             self.equal(&Some((entry.kind.as_str(), entry.template)), &found, || about("the template"));
-            let inner = crate::model::group::inner(h, zone, number, 0).mapped();
-            self.equal(&entry.prefix.contains(&inner), &true, || about("that NICs are in the prefix"));
+            self.equal(&entry.prefix, &group_prefix(h, zone, number), || about("the prefix"));
         }
     }
 
@@ -366,6 +368,11 @@ impl Compare<'_> {
         let binary: Vec<(&str, Ipv6Addr)> = two.into_iter().chain(t2).collect();
         self.equal(&probes, &binary, || ("the list of probes".into(), vec!["\"probes\":".to_owned()].into()));
     }
+}
+
+/// Returns the prefix of a group's NICs.
+fn group_prefix(header: &Header, zone: u16, group: u16) -> Ipv6Net {
+    Ipv6Net::new_assert(inner(header, zone, group, 0).mapped(), 64).trunc()
 }
 
 fn denied(entry: &form::Denied) -> Option<Denied> {
