@@ -76,7 +76,7 @@ fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
         | About::Session(_)
         | About::Network(_)
         | About::Filters => true,
-        About::Route(_) | About::Routes => routed_by_frr,
+        About::Route(_) | About::Blackhole(_) | About::Routes => routed_by_frr,
         _ => false,
     };
     if routing {

@@ -251,7 +251,10 @@ impl<'a> Reader<'a> {
             }
             (_, ["end"]) => self.context.clear(),
             (None, words) => self.top(words)?,
-            (Some(Context::Interface(name)), [command @ ("ip" | "ipv6"), "address", address]) => {
+            // On SONiC, addresses are in CONFIG_DB.
+            (Some(Context::Interface(name)), [command @ ("ip" | "ipv6"), "address", address])
+                if self.host == Host::Linux =>
+            {
                 let address = value::prefix(value::family(command).ok_or(Refusal::Unknown)?, address)?;
                 if name == "lo" {
                     self.device.loopbacks.push(address);
@@ -307,7 +310,7 @@ impl<'a> Reader<'a> {
             ["fpm", "address", "127.0.0.1"] if self.host == Host::Sonic => self.manager.has_address = true,
             ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
             ["interface", name] => self.context.push(Context::Interface(name)),
-            ["segment-routing"] => self.context.push(Context::SegmentRouting),
+            ["segment-routing"] if self.host == Host::Linux => self.context.push(Context::SegmentRouting),
             [command @ ("ip" | "ipv6"), "route", prefix, "blackhole" | "Null0"] => {
                 self.route(command, prefix, None)?;
             }
