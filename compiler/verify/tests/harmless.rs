@@ -61,6 +61,25 @@ const CONFIG: &[Rewrite] = &[
     ("where logins are asked", |text| table(text, "TACPLUS", &json!({ "global": { "timeout": "5" } }))),
     ("servers of logins", |text| table(text, "TACPLUS_SERVER", &json!({ "10.0.0.9": { "priority": "1" } }))),
     ("services", |text| table(text, "FEATURE", &json!({ "telemetry": { "state": "enabled" } }))),
+    ("services of the image", |text| {
+        let absent = "not DEVICE_RUNTIME_METADATA['ETHERNET_PORTS_PRESENT']";
+        let state = format!("{{% if {absent} %}}disabled{{% else %}}enabled{{% endif %}}");
+        let rows = json!({ "bgp": { "state": state }, "pmon": { "state": "enabled" } });
+        table(text, "FEATURE", &rows)
+    }),
+    ("a rack and a region", |text| {
+        let mut config = parsed(text);
+        let own = &mut config["DEVICE_METADATA"]["localhost"];
+        own["rack_mgmt_map"] = own["hostname"].clone();
+        own["region"] = own["mac"].clone();
+        Some(config.to_string())
+    }),
+    ("counters every second", |text| {
+        let mut config = parsed(text);
+        config["FLEX_COUNTER_TABLE"]["PORT"] =
+            json!({ "FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000" });
+        Some(config.to_string())
+    }),
     ("telemetry", |text| table(text, "GNMI", &json!({ "gnmi": { "port": "50052" } }))),
     ("names", |text| table(text, "DNS_NAMESERVER", &json!({ "10.0.0.53": {} }))),
     ("a message", |text| table(text, "BANNER_MESSAGE", &json!({ "global": { "state": "enabled" } }))),
@@ -335,7 +354,7 @@ const SETTINGS: &[Rewrite] = &[
 
 const SCRIPT: &[Rewrite] = &[
     ("comments", |text| Some(format!("{text}# as planned\n"))),
-    ("empty lines", |text| Some(text.replace('\n', "\n\n"))),
+    ("empty lines", |text| Some(text.replace('\n', "\n\n").replace("\\\n\n", "\\\n"))),
 ];
 
 const UNIT: &[Rewrite] = &[

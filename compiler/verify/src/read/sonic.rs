@@ -1,11 +1,13 @@
 //! The language module of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
 pub(crate) mod config;
+mod counters;
 mod harmless;
 pub(crate) mod metadata;
 mod peers;
 pub(crate) mod place;
 mod qos;
+mod services;
 mod site;
 mod sources;
 
@@ -45,6 +47,11 @@ pub(crate) static ROOM: Room = Room {
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
     let mut device = config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables)?;
+    if let (Some(asn), false) = (device.asn, circumstances.routing.speaks_bgp()) {
+        let message = format!("`bgp_asn` is {asn}, and SONiC starts BGP with it");
+        let fact = Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), "bgp_asn".into()]);
+        device.fault(FaultKind::Setting, place::FILE, fact, message);
+    }
     if circumstances.routing.speaks_bgp() {
         if !device.routes.is_empty() {
             let message =

@@ -61,8 +61,9 @@ pub(crate) static SETTINGS: Rule = Rule {
            in a version that installs static segments. The `frr.conf` of SONiC passes routes to the chip \
            (`fpm`). SONiC's device metadata states hwsku, platform, MAC address and type. It leaves \
            announcements, next hops and buffers at their defaults. If switches choose the path, SONiC hashes \
-           both IP addresses and the UDP source port. Services that routes pass through (`FEATURE`: `bgp`, \
-           `swss`, `syncd`) run. Access lists of the control plane permit neighbour discovery, BGP and BFD.",
+           both IP addresses and the UDP source port. The required services of SONiC (`FEATURE`: `bgp`, \
+           `database`, `pmon`, `swss` and `syncd`, and `p4rt` with PINS) run. Access lists of the control \
+           plane permit neighbour discovery, BGP and BFD.",
     why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Remove the setting from the edited file, or from the template (`--templates`) that writes it, and \
@@ -73,9 +74,9 @@ pub(crate) static SETTINGS: Rule = Rule {
 pub(crate) static SAME: Rule = Rule {
     code: "V0106",
     title: "a device-wide setting differs from other switches",
-    what: "Device-wide settings are equal on all switches of a language, except for name, type, hardware and \
-           addresses. With SONiC this includes the servers in `NTP`, `NTP_SERVER`, `SNMP` and \
-           `SYSLOG_SERVER`.",
+    what: "Device-wide settings are equal on all switches of a language, except for name, type, hardware, \
+           addresses and settings that are not judged. With SONiC this includes the servers in `NTP`, \
+           `NTP_SERVER`, `SNMP` and `SYSLOG_SERVER`.",
     why: "Such settings select the routing program and the buffer model, and whether sessions start by \
            themselves. A switch that differs behaves differently with the same tables.",
     example: "\"docker_routing_config_mode\": \"unified\" on one switch",

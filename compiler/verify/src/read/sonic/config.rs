@@ -13,11 +13,13 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
+use super::counters::{self, CounterRow};
 use super::harmless::{self, PEERS};
 use super::metadata::{self, Field};
 use super::peers;
 use super::place::FILE;
 use super::qos::{self, PORT_TABLES, SMALL_TABLES};
+use super::services::{self, ServiceRow};
 use super::site::is_of_site;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
@@ -26,9 +28,6 @@ use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Known, Section};
 use crate::read::value::{parse, split};
-
-/// Services that routes pass through: FRR, orchagent, and the driver of the ASIC.
-const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
 
 /// Reads a file table by table; tables that are cached from another switch are not parsed again.
 pub(crate) fn read<'a>(
@@ -73,12 +72,6 @@ struct Reader<'a> {
 struct AclRow<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Str<'a>>,
-}
-
-#[derive(Deserialize)]
-struct CounterRow<'a> {
-    #[serde(borrow, rename = "FLEX_COUNTER_STATUS")]
-    status: Option<Str<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -219,13 +212,6 @@ impl PortRow<'_> {
     }
 }
 
-/// A service of the switch. Sites set the other fields of its row freely.
-#[derive(Deserialize)]
-struct ServiceRow<'a> {
-    #[serde(borrow)]
-    state: Option<Str<'a>>,
-}
-
 /// A row without fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -323,16 +309,14 @@ impl<'a> Reader<'a> {
             })),
             "FLEX_COUNTER_TABLE" => {
                 map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: CounterRow<'a>| {
-                    if row.status.is_some_and(|status| status.0 == "enable") {
-                        self.device.counters.push(key);
-                    }
+                    counters::judge(key, &row, &mut self.device);
                     Ok(())
                 }))
             }
             "FEATURE" => {
                 self.device.not_judged.push(format!("services of the site in table `FEATURE` of `{FILE}`"));
                 map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: ServiceRow<'a>| {
-                    self.service(&key, row);
+                    services::judge(&key, &row, &mut self.device);
                     Ok(())
                 }))
             }
@@ -385,6 +369,7 @@ impl<'a> Reader<'a> {
                     Field::NotJudged => {
                         let what = format!("`{other}` of `DEVICE_METADATA` in `{FILE}`");
                         self.device.not_judged.push(what);
+                        return Ok(());
                     }
                     Field::Unknown => {
                         let fact =
@@ -397,20 +382,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Processes a service: those that routes pass through must run.
-    fn service(&mut self, name: &str, row: ServiceRow<'a>) {
-        // A state in braces is filled in by the image of the switch.
-        let runs =
-            |state: &Str<'_>| matches!(&*state.0, "enabled" | "always_enabled") || state.0.contains("{%");
-        let Some(state) = row.state.filter(|state| !runs(state)) else { return };
-        if FORWARDING.contains(&name) {
-            let fact = Fact::Path(vec!["FEATURE".into(), name.into(), "state".into()]);
-            let message =
-                format!("service `{name}` is {}, and no route reaches the hardware without it", state.0);
-            self.device.fault(FaultKind::Setting, FILE, fact, message);
-        }
     }
 
     fn port(&mut self, key: Cow<'a, str>, row: PortRow<'a>) -> Result<(), String> {

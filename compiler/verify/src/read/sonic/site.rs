@@ -36,7 +36,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup { settings: &["NTP_KEY"], why: "keys of time servers" },
     SiteGroup {
         settings: &["KUBERNETES_MASTER"],
-        why: "the source of service images; services that forward must run (`FEATURE`)",
+        why: "the source of service images; required services must run (`FEATURE`)",
     },
     SiteGroup {
         settings: &["AUTO_TECHSUPPORT", "AUTO_TECHSUPPORT_FEATURE", "KDUMP"],
@@ -96,10 +96,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
         settings: &["DEVICE_METADATA|bmc"],
         why: "the controller of the board, which has a network of its own",
     },
-    SiteGroup {
-        settings: &["FEATURE"],
-        why: "services of the switch; those that routes pass through must run (V0105)",
-    },
+    SiteGroup { settings: &["FEATURE"], why: "services of the switch; required ones must run (V0105)" },
     SiteGroup {
         settings: &["NODE_CFG", "PORT.id"],
         why: "numbers of the switch and its ports for controllers",
