@@ -2,6 +2,7 @@
 
 pub(crate) mod entries;
 mod place;
+pub(crate) mod request;
 mod switch;
 pub(crate) mod textproto;
 pub(crate) mod tna;

@@ -1,7 +1,11 @@
 //! Damage to P4 entries.
 
+use camino::Utf8Path;
+use closc_verify::{Options, verify};
+
 use crate::Mutation;
 use crate::base::Base::P4;
+use crate::base::{self, Trees};
 use crate::common::damage::Damage::{Behind, Cut, Gone, More, Same, Text};
 
 const T0: &str = "switches/p0-t0-001/entries.txtpb";
@@ -33,6 +37,16 @@ const DEFAULT: &str = "updates {\n  type: INSERT\n  entity {\n    table_entry {\
 pub(crate) const ENTRIES: &[Mutation] = &[
     ("route to another T1's next hop", P4, T0, Behind(UP, "value: \"\\377\"", "value: \"\\001\\000\""), "V0605"),
     ("route to a next hop that is not there", P4, T0, Behind(UP, "value: \"\\377\"", "value: \"c\""), "V0103"),
+    ("a field that P4Runtime does not have", P4, T0, Behind(UP, "      table_id:", "      zorro: 1\n      table_id:"), "V0102"),
+    ("an entry that no controller can change", P4, T0, Behind(UP, "      table_id:", "      is_const: true\n      table_id:"), "V0102"),
+    ("an entry that ages", P4, T0, Behind(UP, "      table_id:", "      idle_timeout_ns: 1000000000\n      table_id:"), "V0102"),
+    ("a priority of a prefix", P4, T0, Behind(UP, "      table_id:", "      priority: 7\n      table_id:"), "V0102"),
+    ("a priority that is a word", P4, T0, Behind(UP, "      table_id:", "      priority: high\n      table_id:"), "V0102"),
+    ("a misspelled argument", P4, T0, Behind(UP, "params {", "parms {"), "V0102"),
+    ("a key of two kinds", P4, T0, Behind(UP, "        lpm {", "        exact {\n          value: \"\\001\"\n        }\n        lpm {"), "V0102"),
+    ("two entries in one update", P4, T0, Behind(UP, "    table_entry {", "    table_entry {\n      table_id: 1\n    }\n    table_entry {"), "V0102"),
+    ("a meter of a table without meters", P4, T0, Behind(UP, "      table_id:", "      meter_config { cir: 1 cburst: 1 pir: 1 pburst: 1 }\n      table_id:"), "V0102"),
+    ("an update with an unknown field", P4, T0, Behind(UP, "  type: INSERT", "  type: INSERT\n  zorro {}"), "V0102"),
     ("no route to a T1", P4, T0, Cut(UP, UP2), "V0606"),
     ("no route to a NIC", P4, T0, Cut(NIC, "# + ingress.ipv6_route  dst=fcbb:bbbb:8002"), "V0606"),
     ("route to a NIC leads to a T1", P4, T0, Behind(NIC, "value: \"\\001\"", "value: \"\\377\""), "V0605"),
@@ -94,3 +108,19 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("another pipeline", P4, "p4/fabric.p4info.txtpb", Text("ingress.ipv6_route", "ingress.ipv6_lpm"), "V0103"),
     ("no pipeline", P4, "p4/fabric.p4info.txtpb", Gone, "V0104"),
 ];
+
+#[test]
+fn a_program_is_compared_without_digests_too() {
+    let trees = Trees::of(&[P4]);
+    let options = Options { digests: false, ..base::options().clone() };
+    for path in ["p4/fabric.bmv2.json", "p4/fabric.p4info.txtpb"] {
+        let mut tree = trees.tree(P4).clone();
+        tree.files.get_mut(Utf8Path::new(path)).expect("the pipeline").push(b' ');
+        let report = verify(&tree, &options).expect("the tree can be read");
+        let found =
+            report.violations.iter().any(|found| found.rule.code == "V0108" && found.place.file == path);
+        assert!(found, "{path}\n{}", report.text());
+    }
+    let report = verify(trees.tree(P4), &options).expect("the tree can be read");
+    assert!(report.holds(), "{}", report.text());
+}

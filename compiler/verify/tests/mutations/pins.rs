@@ -31,6 +31,11 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("a member over a NIC's port", P, T0, Behind(GROUP, "value: \"Ethernet256\"", "value: \"Ethernet0\""), "V1703"),
     ("an unwatched port", P, T0, Behind(GROUP, "watch_port: \"257\"", ""), "V0103"),
     ("another port is watched", P, T0, Behind(GROUP, "watch_port: \"257\"", "watch_port: \"258\""), "V0103"),
+    ("an entry with an unknown field", P, T0, Behind(NIC1, "      table_id:", "      zorro: 1\n      table_id:"), "V0102"),
+    ("an entry that ages", P, T0, Behind(NIC1, "      table_id:", "      idle_timeout_ns: 1000000000\n      table_id:"), "V0102"),
+    ("a priority of a prefix", P, T0, Behind(NIC1, "      table_id:", "      priority: 7\n      table_id:"), "V0102"),
+    ("a meter of a route", P, T0, Behind(NIC1, "      table_id:", "      meter_config { cir: 1 cburst: 1 pir: 1 pburst: 1 }\n      table_id:"), "V0102"),
+    ("a member with an older field", P, T0, Behind(GROUP, "watch_port: \"257\"", "watch_port: \"257\"\n            watch: 257"), "V0102"),
     ("no groups", P, T0, Cut(GROUP, ROUTES), "V0102"),
     ("no route to the zone", P, T0, Cut(ZONE, POOL), "V1702"),
     ("no blackhole for the rest of the group", P, T0, Cut(OWN, ZONE), "V1704"),
@@ -76,6 +81,7 @@ pub(crate) const BESIDE: &[Mutation] = &[
     ("a port is shut", P, DB, Set(&["PORT", "Ethernet256", "admin_status"], "\"down\""), "V0204"),
     ("a port of another speed", P, DB, Set(&["PORT", "Ethernet256", "speed"], "\"50000\""), "V0302"),
     ("another seed", P, DB, Set(&["DEVICE_METADATA", "localhost", "type"], "\"LeafRouter\""), "V1201"),
+    ("no P4Runtime server", P, DB, Set(&["FEATURE"], r#"{"p4rt":{"state":"disabled"}}"#), "V0105"),
     ("no CONFIG_DB", P, DB, Gone, "V0104"),
 ];
 

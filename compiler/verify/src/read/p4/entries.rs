@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::request::REQUEST;
 use super::textproto::{self, Message};
 use crate::model::pipeline::PipelineNames;
 use crate::read::error::ReadError;
@@ -141,12 +142,7 @@ impl Entry<'_> {
 /// Reads the entities of a file, each with its line.
 pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
     let request = textproto::read(text)?;
-    if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof models")));
-    }
-    if let Some((name, line)) = request.twice() {
-        return Err(ReadError::at(line, format!("`{name}` is there twice")));
-    }
+    request.check(&REQUEST)?;
     let mut all = Vec::new();
     for (update, line) in request.messages("updates") {
         let kind = update.word("type").unwrap_or_default();
@@ -199,11 +195,6 @@ fn member(member: &Message<'_>) -> Result<Member, ReadError> {
         }
         watched => watched.flatten(),
     };
-    // The field of P4Runtime 1.1 for the same purpose, which contains a target-specific port number.
-    if member.word("watch").is_some() {
-        let message = format!("member {id} has `watch`, which is deprecated; expected `watch_port`");
-        return Err(member.fault("watch", message));
-    }
     Ok(Member { id, weight: member.number("weight"), watched })
 }
 
@@ -224,6 +215,11 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
     if ranked && entry.number("priority") == 0 {
         return Err(entry.fault("priority", format!("an entry of `{table}` has no priority")));
     }
+    if !ranked && entry.number("priority") != 0 {
+        return Err(
+            entry.fault("priority", format!("an entry of `{table}` has a priority, and no ternary key"))
+        );
+    }
     let does = match entry.message("action") {
         None => Does::Nothing,
         Some(action) => match (action.message("action"), action.word("action_profile_group_id")) {
@@ -233,7 +229,7 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
         },
     };
     let default = entry.word("is_default_action") == Some("true");
-    let meter = entry.message("meter_config").map(meter).transpose()?;
+    let meter = entry.message("meter_config").map(meter);
     let lines = EntryLines {
         table: entry.line_of("table_id"),
         key: entry.messages("match").map(|(field, line)| value_line(field).unwrap_or(line)).collect(),
@@ -241,13 +237,9 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
     Ok(Entry { table, key, does, default, meter, lines })
 }
 
-fn meter(config: &Message<'_>) -> Result<Meter, ReadError> {
-    if let Some(name) = config.names().find(|name| !["cir", "cburst", "pir", "pburst"].contains(name)) {
-        let message = format!("`{name}` is not a part of a meter that the proof models");
-        return Err(config.fault(name, message));
-    }
+fn meter(config: &Message<'_>) -> Meter {
     let bucket = |rate, burst| (config.number(rate), config.number(burst));
-    Ok(Meter { committed: bucket("cir", "cburst"), peak: bucket("pir", "pburst") })
+    Meter { committed: bucket("cir", "cburst"), peak: bucket("pir", "pburst") }
 }
 
 /// Reads how a field is matched, or returns the line that does not parse.

@@ -24,6 +24,36 @@ pub(crate) enum Value<'a> {
     Message(Message<'a>),
 }
 
+/// Permitted fields of a message.
+pub(crate) struct Schema {
+    pub(crate) fields: &'static [(&'static str, Shape)],
+    /// Fields of which a message has one at most.
+    pub(crate) one_of: &'static [&'static str],
+}
+
+/// Permitted values of a field.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape {
+    Number,
+    Bool,
+    Word,
+    Bytes,
+    One(&'static Schema),
+    Many(&'static Schema),
+}
+
+impl Value<'_> {
+    fn fits(&self, shape: Shape) -> bool {
+        match (self, shape) {
+            (Value::Word(word), Shape::Number) => word.parse::<u64>().is_ok(),
+            (Value::Word(word), Shape::Bool) => matches!(*word, "true" | "false"),
+            (Value::Word(_), Shape::Word) | (Value::Bytes(_), Shape::Bytes) => true,
+            (Value::Message(_), Shape::One(_) | Shape::Many(_)) => true,
+            (Value::Word(_) | Value::Bytes(_) | Value::Message(_), _) => false,
+        }
+    }
+}
+
 /// Maximum nesting; P4Runtime needs a dozen levels.
 const DEPTH: usize = 64;
 
@@ -80,22 +110,28 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns a field with a repeated value that is not a message, here or below, which readers of singular fields
-    /// reject.
-    pub(crate) fn twice(&self) -> Option<(&'a str, usize)> {
-        let mut seen = Vec::new();
-        for (name, value, line) in &self.fields {
-            match value {
-                Value::Message(message) => {
-                    if let Some(twice) = message.twice() {
-                        return Some(twice);
-                    }
-                }
-                Value::Word(_) | Value::Bytes(_) if seen.contains(name) => return Some((name, *line)),
-                Value::Word(_) | Value::Bytes(_) => seen.push(name),
+    /// Checks that all fields, here and below, are permitted, and that singular ones are not repeated.
+    pub(crate) fn check(&self, schema: &'static Schema) -> Result<(), ReadError> {
+        for (at, (name, value, line)) in self.fields.iter().enumerate() {
+            let fault = |message| Err(ReadError::at(*line, message));
+            let shape = schema.fields.iter().find(|(known, _)| known == name).map(|(_, shape)| *shape);
+            let Some(shape) = shape.filter(|shape| value.fits(*shape)) else {
+                return fault(format!("`{name}` is not a part of the file that the proof models"));
+            };
+            let is_before = |other: &str| self.fields[..at].iter().any(|(before, ..)| *before == other);
+            if !matches!(shape, Shape::Many(_)) && is_before(name) {
+                return fault(format!("`{name}` is there twice"));
+            }
+            if let Some(other) = schema.one_of.iter().find(|other| *other != name && is_before(other))
+                && schema.one_of.contains(name)
+            {
+                return fault(format!("`{name}` is there beside `{other}`"));
+            }
+            if let (Value::Message(message), Shape::One(below) | Shape::Many(below)) = (value, shape) {
+                message.check(below)?;
             }
         }
-        None
+        Ok(())
     }
 
     /// Returns the error of a field, at the line of the message if the field is missing.
@@ -267,6 +303,37 @@ mod tests {
         assert_eq!(message.bytes("value").unwrap(), b"\x01\nAz");
         let subs: Vec<_> = message.messages("sub").map(|(sub, line)| (sub.word("flag"), line)).collect();
         assert_eq!(subs, [(Some("true"), 4), (Some("false"), 7)]);
+    }
+
+    #[test]
+    fn a_schema_permits_fields() {
+        static BELOW: Schema =
+            Schema { fields: &[("id", Shape::Number), ("flag", Shape::Bool)], one_of: &[] };
+        static SCHEMA: Schema = Schema {
+            fields: &[
+                ("kind", Shape::Word),
+                ("name", Shape::Bytes),
+                ("a", Shape::One(&BELOW)),
+                ("b", Shape::One(&BELOW)),
+                ("all", Shape::Many(&BELOW)),
+            ],
+            one_of: &["a", "b"],
+        };
+        let line = |text: &str| read(text).unwrap().check(&SCHEMA).err().and_then(|error| error.line);
+        for (text, expected) in [
+            ("kind: X\nname: \"x\"\na { id: 1 flag: true }\nall {}\nall {}\n", None),
+            ("kind: X\nother: 1\n", Some(2)),
+            ("all {}\nall {\n id: 1\n other: 1\n}\n", Some(4)),
+            ("kind: X\nkind: X\n", Some(2)),
+            ("a {}\na {}\n", Some(2)),
+            ("b {}\na {}\n", Some(2)),
+            ("a: \"x\"\n", Some(1)),
+            ("name: x\n", Some(1)),
+            ("a {\n id: 0x1\n}\n", Some(2)),
+            ("a {\n flag: 1\n}\n", Some(2)),
+        ] {
+            assert_eq!(line(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::model::about::About;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Route, Via};
 use crate::model::pipeline::PipelineNames;
 use crate::read::error::ReadError;
+use crate::read::p4::request::REQUEST;
 use crate::read::p4::textproto::{self, Message};
 
 /// Reads all entries.
@@ -24,12 +25,7 @@ pub(super) fn read(
     device: &mut Device<'_>,
 ) -> Result<(), ReadError> {
     let request = textproto::read(text)?;
-    if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof models")));
-    }
-    if let Some((name, line)) = request.twice() {
-        return Err(ReadError::at(line, format!("`{name}` is there twice")));
-    }
+    request.check(&REQUEST)?;
     let mut reader = Reader::new(ports);
     for (update, line) in request.messages("updates") {
         let taken =
@@ -73,6 +69,10 @@ impl<'m> Row<'m> {
         if entry.word("is_default_action").is_some() {
             return Err(format!("`{table}` has a default action that the proof does not model").into());
         }
+        if entry.message("meter_config").is_some() {
+            let message = format!("an entry of `{table}` has a meter that the proof does not model");
+            return Err(entry.fault("meter_config", message));
+        }
         let mut key = BTreeMap::new();
         for (field, _) in entry.messages("match") {
             let id = field.number("field_id");
@@ -83,6 +83,11 @@ impl<'m> Row<'m> {
             }
         }
         let priority = entry.number("priority");
+        if priority != 0 && key.values().all(|field| field.message("ternary").is_none()) {
+            return Err(
+                entry.fault("priority", format!("an entry of `{table}` has a priority, and no ternary key"))
+            );
+        }
         Ok(Row { table: short(table), key, priority, action: entry.message("action"), entry, names })
     }
 
