@@ -255,12 +255,7 @@ impl<'a> Reader<'a> {
             (Some(Context::Interface(name)), [command @ ("ip" | "ipv6"), "address", address])
                 if self.host == Host::Linux =>
             {
-                let address = value::prefix(value::family(command).ok_or(Refusal::Unknown)?, address)?;
-                if name == "lo" {
-                    self.device.loopbacks.push(address);
-                } else {
-                    self.ports.port(Cow::Borrowed(name)).addresses.push(address);
-                }
+                self.address(name, command, address)?;
             }
             (Some(Context::Interface(name)), ["no", "ipv6", "nd", "suppress-ra"]) => {
                 self.ports.port(Cow::Borrowed(name)).discovery.advertises = true;
@@ -284,6 +279,16 @@ impl<'a> Reader<'a> {
                 self.segment(prefix, locator, rest)?;
             }
             _ => return Err(Refusal::Unknown),
+        }
+        Ok(())
+    }
+
+    fn address(&mut self, name: &'a str, command: &str, text: &str) -> Result<(), Refusal> {
+        let address = value::prefix(value::family(command).ok_or(Refusal::Unknown)?, text)?;
+        if name == "lo" {
+            self.device.loopbacks.push(address);
+        } else {
+            self.ports.port(Cow::Borrowed(name)).addresses.push(address);
         }
         Ok(())
     }

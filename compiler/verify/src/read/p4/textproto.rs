@@ -47,8 +47,9 @@ impl Value<'_> {
         match (self, shape) {
             (Value::Word(word), Shape::Number) => word.parse::<u64>().is_ok(),
             (Value::Word(word), Shape::Bool) => matches!(*word, "true" | "false"),
-            (Value::Word(_), Shape::Word) | (Value::Bytes(_), Shape::Bytes) => true,
-            (Value::Message(_), Shape::One(_) | Shape::Many(_)) => true,
+            (Value::Word(_), Shape::Word)
+            | (Value::Bytes(_), Shape::Bytes)
+            | (Value::Message(_), Shape::One(_) | Shape::Many(_)) => true,
             (Value::Word(_) | Value::Bytes(_) | Value::Message(_), _) => false,
         }
     }

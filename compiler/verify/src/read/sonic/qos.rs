@@ -236,7 +236,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
     }
 
     fn all(&mut self, kinds: &[u16]) {
-        let mut covers: BTreeMap<(usize, Option<u8>), &str> = BTreeMap::new();
+        let mut covered = BTreeMap::new();
         for kind in kinds {
             let (table, rest, row) = &self.reader.kinds[usize::from(*kind)];
             let Ok(fields) = serde_json::from_str::<BTreeMap<String, String>>(row) else {
@@ -245,22 +245,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             };
             self.at = (*table, rest);
             let of: Vec<u8> = numbers(rest).collect();
-            if of.is_empty() == RANGES.contains(table) {
-                self.fault(*table, rest, "has a key that the proof does not model");
-            }
-            // CONFIG_DB has no order of rows, so any of two rows may count.
-            let own = of
-                .iter()
-                .map(|number| (*table, Some(*number)))
-                .chain([(*table, None)].into_iter().filter(|_| of.is_empty()));
-            for covered in own {
-                if let Some(other) = covers.insert(covered, rest.as_ref()) {
-                    let facts = vec![Fact::Path(self.key(*table, rest)), Fact::Path(self.key(*table, other))];
-                    let message = format!("overlaps `{}`", self.name(*table, other));
-                    self.dangling((*table, rest), facts, &message);
-                    break;
-                }
-            }
+            self.cover(&mut covered, (*table, rest), &of);
             self.rows(&of);
             for (field, value) in &fields {
                 self.followed = None;
@@ -297,6 +282,25 @@ impl<'r, 'a> Resolver<'r, 'a> {
             if let Some(marks) = self.queues_marked.get(queue) {
                 self.qos.marks.insert(*class, *marks);
             }
+        }
+    }
+
+    /// Checks that no other row of the port is about the same queue or group. CONFIG_DB has no order of rows, so any of
+    /// them may count.
+    fn cover<'k>(
+        &mut self,
+        covered: &mut BTreeMap<(usize, Option<u8>), &'k str>,
+        (table, rest): (usize, &'k str),
+        of: &[u8],
+    ) {
+        if of.is_empty() == RANGES.contains(&table) {
+            self.fault(table, rest, "has a key that the proof does not model");
+        }
+        let whole = of.is_empty().then_some((table, None));
+        let mut own = of.iter().map(|number| (table, Some(*number))).chain(whole);
+        if let Some(other) = own.find_map(|part| covered.insert(part, rest)) {
+            let facts = [rest, other].map(|rest| Fact::Path(self.key(table, rest))).to_vec();
+            self.dangling((table, rest), facts, &format!("overlaps `{}`", self.name(table, other)));
         }
     }
 
