@@ -245,7 +245,7 @@ impl Part<'_> {
     fn designs<'a>(self, models: &[Model<'a>], found: &mut dyn FnMut(Design<'a>)) -> bool {
         let tiers = &self.need.tiers;
         let t0s = panels(models, self.os, self.routing, Some(self.speed));
-        if permits_one_tier(self.need) && self.routing == Routing::EcmpStatic {
+        if permits_one_tier(self.need) && self.routing.has_static_groups() {
             for panel in &t0s {
                 self.one_tier(panel, found);
             }

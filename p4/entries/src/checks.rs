@@ -20,7 +20,7 @@ static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline supports",
     what: "Ports, classes, marking thresholds, routes and groups of every P4 switch fit the tables of its \
-           pipeline. The sizes are in `p4/pipelines/NAME/include/constants.p4`. `pins` uses the pipeline \
+           pipeline. The sizes are in `include/constants.p4` of each pipeline. `pins` uses the pipeline \
            `sai`.",
     why: "A target rejects the first entry that does not fit, and the switch is configured in part only.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
