@@ -111,7 +111,7 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 512 --grow-to 100", "`--grow-to 100` is less than `--nics 512`"),
         ("--nics 64 --prices few.csv", "the first lacks `"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
-        ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: only 2 designs listed"),
+        ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: 2 designs are listed; `--show` lists more"),
     ] {
         let words: Vec<&str> = ["design"].into_iter().chain(flags.split(' ')).collect();
         let said = place.ends(1, &words);
