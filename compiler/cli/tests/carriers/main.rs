@@ -87,8 +87,9 @@ fn one_command_takes_a_push_back_on_every_switch() {
             fleet.assert_site(name);
         }
         fleet.ends(0, &["drift", "a"]);
-        // A push without changes leaves nothing to roll back.
-        assert!(fleet.ends(0, &["push", "b", "--rollback", "1-1"]).contains("; 0 updates sent"));
+        // No switch knows this push.
+        let said = fleet.ends(1, &["push", "b", "--rollback", "1-1"]);
+        assert!(said.contains("no switch has a backup of push `1-1`"), "{said}");
         assert!(fleet.ends(64, &["push", "b", "--rollback", "../x"]).contains("expected the name"));
     }
 }
