@@ -72,10 +72,10 @@ impl Mix {
         let nic = format!("nic: {{ speed: {}G, lanes: {planes} }}", u32::from(planes) * 100);
         assert!(yaml.contains(&nic), "{yaml}");
         let hardware = format!("platform: {}, os: {}", self.platform, self.os.word());
-        let medium = if ["linux", "bmv2"].contains(&self.platform.as_str()) { "virtual" } else { "dac" };
+        let is_virtual = ["linux", "bmv2"].contains(&self.platform.as_str());
+        let yaml = if is_virtual { yaml.to_owned() } else { shape::copper(yaml) };
         yaml.replace(&nic, &format!("nic: {{ speed: {speed}M, lanes: {all_lanes} }}"))
             .replace("platform: linux, os: linux", &hardware)
-            .replace("medium: virtual", &format!("medium: {medium}"))
             .replace("qos: lossy-trim", &format!("qos: {}", self.profile))
             .replace("tiers:\n", &format!("routing: {}\ntiers:\n", self.routing))
     }
