@@ -91,10 +91,10 @@ fn what_the_list_leaves_open_is_said_and_routing_comes_before_the_reload() {
     let place = place("routing: bgp-unnumbered\n");
     let args = ["export", "ztp", "fabric.yaml", "--url", URL, "--serials", "list.csv", "--out", "x"];
     let said = String::from_utf8(place.closc(&args).stderr).expect("text");
-    assert!(said.contains("2 switches have neither serial number nor MAC address in the list and find no `ztp.json`: p1-t0-002, p1-t1-001"), "{said}");
+    assert!(said.contains("2 switches without serial number and MAC address in the list, so without `ztp.json`: p1-t0-002, p1-t1-001"), "{said}");
     assert!(
         said.contains(
-            "1 switches have no serial number in the list: DHCP names their file by MAC address: p0-t1-001"
+            "1 switch without serial number in the list; DHCP sends the file by MAC address: p0-t1-001"
         ),
         "{said}"
     );

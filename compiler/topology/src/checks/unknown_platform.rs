@@ -120,7 +120,8 @@ mod tests {
             assert_eq!(found.iter().next().unwrap().help, [format!("did you mean `{meant}`?")]);
         }
         let far = findings("tiers: { t1: { platform: th5-slim } }");
-        assert!(far.iter().next().unwrap().notes[0].starts_with("the catalogue has `th5-128x400g`, "));
+        let note = &far.iter().next().unwrap().notes[0];
+        assert!(note.starts_with("the catalogue has `th5-64x800g`, `th5-128x400g`, "), "{note}");
         let unlike = findings("tiers: { t1: { platform: foo } }");
         let note = &unlike.iter().next().unwrap().notes[0];
         assert!(note.ends_with(" more") && note.split(", ").count() == 6, "{note}");

@@ -166,12 +166,12 @@ impl Site<'_> {
         note(
             notes,
             &without_all,
-            "have neither serial number nor MAC address in the list and find no `ztp.json`",
+            "without serial number and MAC address in the list, so without `ztp.json`",
         );
         note(
             notes,
             &without_serial,
-            "have no serial number in the list: DHCP names their file by MAC address",
+            "without serial number in the list; DHCP sends the file by MAC address",
         );
         if dhcp.n_known() < sonic.len() {
             notes.push(format!(
