@@ -26,10 +26,9 @@ struct Plain {
 /// Bandwidth of a box in Mb/s, as its vendor sells it.
 fn capacity(platform: &Platform) -> u64 {
     let tbps_10 = match platform.id.as_str() {
-        "spectrum3-sn4700" => 128,
+        "spectrum3-sn4700" | "th3-32x400g" => 128,
         "spectrum4-sn5600" | "spectrum4-sn5600-256x100g" => 512,
         "th2-64x100g" => 64,
-        "th3-32x400g" => 128,
         other => panic!("no bandwidth of {other}"),
     };
     tbps_10 * 100_000

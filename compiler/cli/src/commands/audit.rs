@@ -45,12 +45,12 @@ fn human(chain: &Chain) -> String {
     let continues =
         chain.continues.as_ref().map(|digest| format!("continues an older file after {digest}\n"));
     let cut_off = (chain.cut_off > 0)
-        .then(|| format!("cut off, as by a power failure: {}\n", counted(chain.cut_off as u64, "line")));
+        .then(|| format!("cut off, as by a power failure: {}\n", counted(chain.cut_off, "line")));
     format!(
         "{}{}{} in sequence; the last has digest {}\n",
         continues.unwrap_or_default(),
         cut_off.unwrap_or_default(),
-        counted(chain.lines as u64, "line"),
+        counted(chain.lines, "line"),
         chain.last
     )
 }

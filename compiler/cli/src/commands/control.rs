@@ -112,12 +112,12 @@ pub(super) fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result
 fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
     let is_of_ansible = ["all:", "[", "ungrouped:"].iter().any(|start| text.starts_with(start));
-    let inventory = Inventory::parse(&text).with_context(|| match is_of_ansible {
-        true => format!(
-            "`{path}` looks like an inventory of Ansible; `closc push` has its own form (docs/push.md)"
-        ),
-        false => format!("`{path}`"),
-    })?;
+    let form = if is_of_ansible {
+        " looks like an inventory of Ansible; `closc push` has its own form (docs/push.md)"
+    } else {
+        ""
+    };
+    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`{form}"))?;
     let folder = closc_files::folder_of(path)?;
     let inventory = match inventory.addresses.clone() {
         None => inventory,

@@ -155,17 +155,17 @@ fn summary(command: &ImportArgs, found: &Imported) -> String {
         out,
         "`{}`: {}; {} of {} match, {} more absent; {} changed",
         command.out,
-        counted(found.devices as u64, "device"),
-        number(found.placed as u64),
-        counted(found.cables as u64, "cable"),
-        number(found.absent as u64),
+        counted(found.devices, "device"),
+        number(found.placed),
+        counted(found.cables, "cable"),
+        number(found.absent),
         counted(found.renamed.len() as u64, "name")
     );
     if found.left_out > 0 {
         let _ = writeln!(
             out,
             "left out: {} not between devices of the fabric, or without a port",
-            counted(found.left_out as u64, "link")
+            counted(found.left_out, "link")
         );
     }
     out

@@ -288,7 +288,7 @@ pub(super) fn human(report: &PushReport) -> String {
     let mut text = format!(
         "{} up to date, {failed} failed, {skipped} skipped; {} sent\n",
         counted(good as u64, "switch"),
-        counted(sent.total() as u64, "update")
+        counted(sent.total(), "update")
     );
     for (device, fault) in report.failed() {
         let _ = writeln!(text, "  {device}: {fault}");

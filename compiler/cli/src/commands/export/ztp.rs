@@ -163,16 +163,8 @@ impl Site<'_> {
             file: has_serials.then(|| self.command.url.of(ztp::REDIRECT)),
             reservations,
         };
-        note(
-            notes,
-            &without_all,
-            "without serial number and MAC address in the list, so without `ztp.json`",
-        );
-        note(
-            notes,
-            &without_serial,
-            "without serial number in the list; DHCP sends the file by MAC address",
-        );
+        note(notes, &without_all, "without serial number and MAC address in the list, so without `ztp.json`");
+        note(notes, &without_serial, "without serial number in the list; DHCP sends the file by MAC address");
         if dhcp.n_known() < sonic.len() {
             notes.push(format!(
                 "{} of {} SONiC switches have no reservation: DHCP knows a switch by `mac`, in IPv4 also by `product` \
