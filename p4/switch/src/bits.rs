@@ -1,6 +1,6 @@
 //! Number representations: little-endian 64-bit words inside the switch; hexadecimal text and big-endian bytes outside.
 //!
-//! Invariants: bits above a value's width are zero.
+//! Invariants: bits above the width of an unsigned value are zero. Signed fields are sign-extended to whole words.
 
 use num_bigint::{BigInt, Sign};
 
@@ -92,7 +92,7 @@ pub(crate) fn set_big(words: &mut [u64], value: &BigInt) {
     }
 }
 
-/// Parses the hexadecimal text of the format: an optional sign, an optional `0x`, digits.
+/// Parses the hexadecimal text of the format: an optional `-`, an optional `0x`, digits.
 pub(crate) fn parse_hex(text: &str) -> Option<BigInt> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let bytes = parse_hex_bytes(digits)?;

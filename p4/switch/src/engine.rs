@@ -36,7 +36,8 @@ pub trait Sink {
     /// Receives a packet that leaves by a port.
     fn transmit(&mut self, port: u32, frame: &[u8]);
 
-    /// Receives a dropped packet in its current form: the program dropped it, or a queue was full.
+    /// Receives a packet that the program or a full queue dropped, as it entered ingress. A packet that egress dropped
+    /// is deparsed first. Clones and replicas that are dropped by a queue are not reported.
     fn lost(&mut self, frame: &[u8]) {
         let _ = frame;
     }

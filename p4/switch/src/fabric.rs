@@ -61,7 +61,7 @@ pub struct Delivery {
 pub struct Lost {
     /// When.
     pub at_ns: u64,
-    /// The packet at that time.
+    /// The packet as it was on the link, or as [`Sink::lost`](crate::Sink::lost) receives it.
     pub frame: Vec<u8>,
     /// Whether a switch dropped it, not a link.
     pub in_switch: bool,
@@ -91,7 +91,7 @@ pub struct Fabric {
     outboxes: Vec<Mutex<Outbox>>,
     lost: Vec<Lost>,
     number: u64,
-    /// Packets that entered ports, while they are recorded.
+    /// Packets sent to ports, while they are recorded.
     entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
 }
 
@@ -174,8 +174,8 @@ impl Fabric {
         self.links.set_loss(end, ppm, seed)
     }
 
-    /// Drops IP packets longer than an MTU on the link at a port, in both directions; `None` removes the limit. Returns
-    /// whether there is a link.
+    /// Drops frames longer than an MTU and an Ethernet header on the link at a port, in both directions; `None` removes
+    /// the limit. Returns whether there is a link.
     pub fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         self.links.set_mtu(end, mtu)
     }
@@ -203,12 +203,13 @@ impl Fabric {
         self.links.count(end)
     }
 
-    /// Starts recording the packets that enter ports, until [`Self::entered`] is called.
+    /// Starts recording the packets that are sent to ports, until [`Self::entered`] is called.
     pub fn keep_entered(&mut self) {
         self.entered = Some(Vec::new());
     }
 
-    /// Returns the packets that entered ports since [`Self::keep_entered`], in order, and stops recording.
+    /// Returns the packets that were sent to ports since [`Self::keep_entered`], in the order of sending, and stops
+    /// recording. Packets that have not arrived yet are included.
     pub fn entered(&mut self) -> Vec<(LinkEnd, Vec<u8>)> {
         self.entered.take().unwrap_or_default()
     }

@@ -105,7 +105,7 @@ impl State {
 pub struct Switch {
     config: SwitchConfig,
     cache: Arc<PipelineCache>,
-    /// Held by one writer or reader at a time, for the duration of its request.
+    /// Held during one write, one page of a read, or one change of the pipeline.
     control: Mutex<()>,
     state: Mutex<State>,
     ports: Mutex<Option<Arc<dyn Ports>>>,
@@ -323,7 +323,7 @@ impl Switch {
         }
     }
 
-    /// Returns the number of packets dropped by full queues since these were enabled, per port.
+    /// Returns the number of packets dropped by full queues, per port. A new pipeline starts from 0.
     pub fn queue_drops(&self) -> Vec<(u32, u64)> {
         let state = lock(&self.state);
         state.running.as_ref().map_or_else(Vec::new, |loaded| loaded.store.engine().dropped().collect())

@@ -283,7 +283,8 @@ impl Engine {
         store(copy, &self.program.standard.instance_type, kind);
     }
 
-    /// Sets the queue of a clone from the class of service of its session; 0 leaves the program's choice.
+    /// Sets the queue of a clone from the class of service of its session. With class 0, it is the queue that the
+    /// field list keeps, or queue 0.
     fn classify(&self, copy: &mut [u64], class: u32) {
         if let (Some(field), 1..) = (&self.program.standard.priority, class) {
             store(copy, field, u128::from(class));
@@ -311,8 +312,8 @@ impl Engine {
         }
     }
 
-    /// Puts a packet into the queue of a port, or processes it at once if the port has none. Returns whether there was
-    /// space.
+    /// Puts a packet into the queue of a port, or processes it at once if the port has none. Returns `false` if the
+    /// queue is full or does not exist.
     fn enqueue(
         &mut self,
         now_ns: u64,

@@ -27,7 +27,7 @@ pub(crate) struct PacketState {
     pub(crate) truncate: usize,
     /// Whether to end the control flow.
     pub(crate) exit: bool,
-    /// Whether an assertion failed or an action exceeded its limit.
+    /// Whether an assertion failed, or an action or a control flow exceeded its limit.
     pub(crate) aborted: bool,
     /// Parser error.
     pub(crate) error: u32,
@@ -115,7 +115,7 @@ pub(crate) fn raw_words(words: &[u64], field: &Field) -> Vec<u64> {
     raw
 }
 
-/// Writes an unsigned number to a field, truncated to its width.
+/// Writes an unsigned number to a field: truncated to its width, or saturated if the field saturates.
 #[inline]
 pub(crate) fn store(words: &mut [u64], field: &Field, value: u128) {
     if field.words == 1 && !field.signed && !field.saturating && field.length.is_none() {

@@ -3,8 +3,8 @@
 //! In: the types of a pipeline that are translated from text, names, and the numbers that entities start and stop
 //! using. Out: numbers, and their names. Units: numbers have at most 32 bits, depending on the data plane. Errors: a
 //! name is too long, a name is not a port, or all numbers are in use. Invariants: different names have different
-//! numbers. A name keeps its number as long as an entity uses it. Only the empty string is 0. The number of a port is
-//! its name in decimal. Unused names are forgotten.
+//! numbers. A name keeps its number as long as an entity uses it. The number of a port is its name in decimal; of all
+//! other names, only the empty string is 0. Unused names are forgotten.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -21,7 +21,7 @@ pub struct Irreconcilable {
 }
 
 impl Store {
-    /// Writes all entities of another store into this new one.
+    /// Writes the entities of another store into this new one, except those in their initial state.
     pub(crate) fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), Irreconcilable> {
         self.make_room(old);
         for (kind, update, request) in requests() {

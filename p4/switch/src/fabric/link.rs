@@ -58,7 +58,7 @@ struct Half {
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 
-/// A link that loses packets by chance.
+/// Random loss in one direction of a link.
 #[derive(Clone, Debug)]
 struct Loss {
     /// Per million.
@@ -69,7 +69,7 @@ struct Loss {
 /// Destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// To a port of another switch.
+    /// To the port at the other end of the link.
     To(LinkEnd),
     /// Out of the fabric.
     Out,
@@ -158,7 +158,8 @@ impl Links {
         true
     }
 
-    /// Drops IP packets longer than an MTU on a link, in both directions; returns whether there is a link.
+    /// Drops frames longer than an MTU and an Ethernet header on a link, in both directions; returns whether there is a
+    /// link.
     pub(super) fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         let Some(peer) = self.peer(end) else { return false };
         for end in [end, peer] {

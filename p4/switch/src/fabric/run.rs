@@ -47,8 +47,8 @@ impl Fabric {
         deliveries
     }
 
-    /// Runs all events before a time, and passes on packets that leave the fabric, in order. Then checks for idle
-    /// entries.
+    /// Runs all events before a time, and passes on packets that leave the fabric, in order. Then advances
+    /// the clock to that time and checks for idle entries, unless the time is `u64::MAX`.
     pub fn run_until(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
         let mut count = self.run_before(end_ns, &mut deliver);
         if end_ns != u64::MAX {

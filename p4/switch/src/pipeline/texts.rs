@@ -22,7 +22,7 @@ pub(crate) struct TextType {
 pub(crate) struct Texts(BTreeMap<Arc<str>, TextType>);
 
 impl Texts {
-    /// Finds the types used in tables, actions and packet headers, each with its minimum width.
+    /// Finds the types used in tables, actions, value sets and packet headers, each with its minimum width.
     pub(super) fn new(info: &Info, program: &Program, bindings: &Bindings) -> Self {
         let mut this = Self::default();
         for table in info.tables() {

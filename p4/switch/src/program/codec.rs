@@ -1,7 +1,7 @@
 //! Positions of fields in a header's bytes.
 //!
 //! Fields are read and written in groups of up to eight whole bytes, with one load per group and one shift per field.
-//! Fields that are wider, or that do not fit such a group, are processed bit by bit.
+//! Other fields are processed one at a time: those of 128 bits that start on a byte as two words, the rest at any bit.
 
 use super::field::FieldSpec;
 use crate::bits;

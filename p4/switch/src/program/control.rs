@@ -143,7 +143,7 @@ pub(crate) struct Table {
     pub(crate) base_next: Node,
     /// Default action.
     pub(crate) default: Option<DefaultEntry>,
-    /// Constant entries.
+    /// Entries in the program, constant or not.
     pub(crate) entries: Option<Vec<ConstEntry>>,
 }
 

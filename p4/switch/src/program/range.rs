@@ -1,8 +1,8 @@
 //! Decides how to evaluate an expression, from the ranges of its parts.
 //!
-//! Addition, multiplication, left shift and bitwise operators are correct modulo 2^128 for all operands; `>>`, `/`,
-//! `%`, comparisons and saturation need exact operands. An operand is exact in 128 bits if its range fits, signed or
-//! unsigned.
+//! Addition, multiplication and bitwise operators are correct modulo 2^128 for all operands, and a left shift is if its
+//! amount is exact. `>>`, `/`, `%`, comparisons and saturation need exact operands. An operand is exact in 128 bits if
+//! its range fits, signed or unsigned.
 
 use num_bigint::{BigInt, Sign};
 

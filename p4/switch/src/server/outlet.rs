@@ -28,7 +28,7 @@ pub(super) fn encoded(update: Update) -> Bytes {
 struct Shared {
     /// Queued bytes.
     queued: AtomicUsize,
-    /// Whether the queue was full for a message that must not be lost.
+    /// Notified when the queue is full for a message that must not be lost.
     overrun: Notify,
 }
 
@@ -69,7 +69,7 @@ impl Outlet {
         }
     }
 
-    /// Adds a message, waiting for space; fails if the receiving end is gone.
+    /// Adds a message, waiting for space; it is lost if the receiving end is gone.
     pub(super) async fn send(&self, message: Result<Bytes, Status>) {
         let length = message.as_ref().map_or(0, Bytes::len);
         self.shared.queued.fetch_add(length, Ordering::AcqRel);

@@ -95,7 +95,7 @@ pub struct Load {
 pub struct Service {
     devices: Arc<BTreeMap<u64, Arc<Device>>>,
     shared: Arc<Shared>,
-    /// Becomes true, or is closed, when streams must end.
+    /// Becomes true when streams must end. If its sender is gone, streams stay open.
     closing: watch::Receiver<bool>,
 }
 

@@ -1,8 +1,8 @@
 //! Action profiles: members, groups, and one-shot sets of table entries.
 //!
-//! A group selects the member at `hash % n` of its members in slot order. A member with weight `w` in some group has
-//! `w` slots, the lowest free ones, which all groups share. This is the same as in BMv2, so both select the same
-//! member.
+//! A group selects slot `hash % n` of its `n` active slots, in their order. A member has as many slots as its greatest
+//! weight in any group. They are the lowest free ones, and all groups share them. This is the same as in BMv2, so both
+//! select the same member.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

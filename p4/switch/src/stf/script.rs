@@ -58,7 +58,7 @@ pub(crate) enum Statement {
         table: String,
         /// Priority; the greatest wins.
         priority: Option<i32>,
-        /// Match fields; absent fields match everything.
+        /// Match fields. An absent exact field matches zero, any other absent field matches everything.
         fields: Vec<Field>,
         /// The action.
         action: String,
@@ -97,7 +97,7 @@ pub(crate) enum Statement {
     Expect(u32, Option<Expected>),
     /// Expects no packet from ports that no line names.
     NoPacket,
-    /// Removes all entries.
+    /// Resets all tables to the entries and default actions of the program.
     RemoveAll,
     /// A command of the control plane: name and arguments.
     Command(String, Vec<String>),

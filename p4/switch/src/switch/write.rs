@@ -14,7 +14,7 @@ use v1::write_request::Atomicity;
 use super::{Loaded, Switch, lock};
 use crate::entity::{Fault, Page, Spot};
 
-/// Number of updates that are applied before packets are processed again.
+/// Number of updates that are applied before packets are processed again, except in a batch that is atomic for packets.
 const UPDATES_AT_ONCE: usize = 64;
 
 /// Error of a switch without a pipeline.
@@ -43,7 +43,8 @@ pub(crate) struct ReadState {
 }
 
 impl ReadState {
-    /// Returns the outcome of each processed request; for a very long read, only of failed ones.
+    /// Returns the outcome of each processed request, or none if all succeeded. For a very long read, only failed ones
+    /// are returned.
     pub(crate) fn outcomes(&self) -> Vec<Outcome> {
         if self.failed.is_empty() || self.n_done > MOST_OUTCOMES {
             return self.failed.values().cloned().collect();
@@ -138,8 +139,8 @@ impl Switch {
         Ok(found)
     }
 
-    /// Reads the next page; `None` after the last. A page is read at one point in time. Between pages, which may be
-    /// empty, packets, writes and other reads are processed.
+    /// Reads the next page; `None` after the last. No write is processed during a page, but packets are, between its
+    /// requests. Between pages, which may be empty, writes and other reads are processed too.
     pub(crate) fn read_page(
         &self,
         requests: &mut Elements<v1::Entity>,
