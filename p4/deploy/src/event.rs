@@ -136,7 +136,7 @@ pub enum EventKind {
     },
     /// This controller became primary of a switch it watches.
     Leading,
-    /// Another controller is primary of a switch that this one watches.
+    /// This controller is connected to a switch that it watches and is not primary.
     StandingBy {
         /// The election id of the primary, if the switch reports it.
         primary: Option<String>,

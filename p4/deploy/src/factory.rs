@@ -66,7 +66,7 @@ impl FactoryNote {
 /// A setting by its place, and its state.
 type Key = (&'static str, FactoryState);
 
-/// Settings with the switches that lack them.
+/// Settings and files, with the switches that they concern.
 type Found = BTreeMap<Key, (&'static FactorySetting, BTreeSet<SmolStr>)>;
 
 /// Findings about the switches of one run. Clones share them.
@@ -81,7 +81,7 @@ impl FactoryNotes {
         devices.insert(device.clone());
     }
 
-    /// Returns the findings, one per setting.
+    /// Returns the findings, one per setting and state.
     pub(crate) fn all(&self) -> Vec<FactoryNote> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let notes = all.iter().map(|((place, state), (setting, devices))| FactoryNote {

@@ -137,17 +137,17 @@ pub enum Fault {
         /// Why a patch does not suffice.
         reasons: Vec<String>,
     },
-    /// A SONiC switch failed to carry out a request.
+    /// A request to a switch over SSH or gNMI failed.
     #[error("while {operation}: {reason}")]
     Remote {
         /// The operation that failed.
         operation: Operation,
         /// Message of the switch, or of `ssh`.
         reason: String,
-        /// Whether another attempt may succeed: the connection failed, not the switch.
+        /// Whether another attempt may succeed: the connection failed, or the switch changed after it was read.
         is_transient: bool,
     },
-    /// The tree and the site's overlay do not match.
+    /// The tree, the site's overlay or the configuration of the switch does not permit the push.
     #[error("{reason}")]
     Site {
         /// The reason.
@@ -181,7 +181,7 @@ pub struct Refused {
 pub struct WriteFault {
     /// Updates that were applied.
     pub applied: usize,
-    /// Updates that were rejected; the first few of them in full.
+    /// The first updates that were rejected, at most 10.
     pub refused: Vec<Refused>,
     /// Number of rejected updates.
     pub n_refused: usize,
@@ -324,7 +324,7 @@ impl Fault {
         }
     }
 
-    /// Returns the updates that were rejected.
+    /// Returns the first updates that were rejected, at most 10.
     pub fn refused(&self) -> &[Refused] {
         match self {
             Fault::Write(fault) => &fault.refused,

@@ -48,7 +48,7 @@ pub enum FleetError {
     /// A file of the tree cannot be used.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// Switches that have entries and no address.
+    /// Switches without a connection in the inventory.
     #[error("{} of the tree not in the inventory: {}", some(devices), few(devices))]
     NoAddress {
         /// The switches.
@@ -153,9 +153,9 @@ impl Fleet {
         Ok(Fleet { fabric: tree.fabric().to_owned(), missed: missed.collect(), members, ..Fleet::default() })
     }
 
-    /// Adds the SONiC switches of a tree that have a connection in the inventory. `beside` reads the files that the
-    /// inventory names. A switch that has both entries and a CONFIG_DB receives its CONFIG_DB too, if a rule matches
-    /// it.
+    /// Adds the SONiC switches of a tree, if the inventory has rules for any. A switch without a connection is then an
+    /// error. `beside` reads the files that the inventory names. A switch that has both entries and a CONFIG_DB
+    /// receives its CONFIG_DB too, if a rule matches it.
     pub fn with_sonic(
         mut self,
         inventory: &Inventory,
@@ -193,7 +193,8 @@ impl Fleet {
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
 
-    /// Adds the switches of a tree that are configured by files and have a connection in the inventory.
+    /// Adds the switches of a tree that are configured by files, if the inventory has rules for any. A switch without a
+    /// connection is then an error.
     pub fn with_carried(
         mut self,
         inventory: &Inventory,
@@ -271,7 +272,7 @@ impl Fleet {
         )
     }
 
-    /// Returns the fleet of a lab, whose switches hold only entries.
+    /// Returns the fleet without its files that no transport carries: the switches of a lab need only entries.
     #[must_use]
     pub fn of_lab(self) -> Self {
         Fleet { missed: BTreeMap::new(), ..self }

@@ -411,12 +411,12 @@ impl Inventory {
         !self.ssh.is_empty()
     }
 
-    /// Returns whether a rule for switches that are configured by files matches a name.
+    /// Returns whether a rule for SONiC switches, or for switches that are configured by files, matches a name.
     pub fn configures(&self, name: &str) -> bool {
         self.sonic_of(name).is_some() || self.ssh_of(name).is_some()
     }
 
-    /// Returns whether a switch of this name may be in the inventory.
+    /// Returns whether a device or a rule of the inventory matches this name.
     pub fn knows(&self, name: &str) -> bool {
         self.programs(name) || self.configures(name)
     }

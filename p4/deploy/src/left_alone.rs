@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::inventory::Inventory;
 use crate::tree::Tree;
 
-/// The operating system for which an inventory has rules.
+/// The operating system of switches with a CONFIG_DB, for which rules under `sonic` are needed.
 const WITH_RULES: &str = "sonic";
 
 /// Skipped switches of one operating system.

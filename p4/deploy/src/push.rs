@@ -62,8 +62,8 @@ pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate
     PushReport { factory, left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
 }
 
-/// Pushes a plan. A switch that has changed since the plan was made is rejected; switches of the fleet that the plan
-/// does not change are skipped.
+/// Pushes a plan. A switch that has changed since the plan was made is rejected; switches that the plan does not
+/// contain are skipped.
 pub async fn push_plan(
     reached: &Reached,
     plan: &Plan,

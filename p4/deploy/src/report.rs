@@ -21,7 +21,7 @@ pub enum PipelineStep {
     Unchanged,
     /// The pipeline was set, and the switch kept its entries.
     Reconciled,
-    /// The pipeline was set, and tables were empty.
+    /// The pipeline was set, and the tables were emptied.
     Cleared,
 }
 
@@ -95,7 +95,7 @@ impl PushReport {
             && self.devices.values().all(|outcome| matches!(outcome, Outcome::Good(_)))
     }
 
-    /// Returns the number of all updates that were sent.
+    /// Returns the number of updates that were sent to switches that are up to date. Failed switches are not counted.
     pub fn updates(&self) -> Counts {
         let mut sum = Counts::default();
         for outcome in self.devices.values() {

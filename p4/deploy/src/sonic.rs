@@ -347,7 +347,8 @@ impl SonicSwitch {
         })
     }
 
-    /// Reads the switch, and returns a digest of each table that closc owns in part or entirely.
+    /// Reads the switch, and returns a digest of each table that closc owns in part or entirely. Over SSH, the routing
+    /// has one more.
     pub(crate) async fn digest(
         &self,
         options: &PushOptions,

@@ -107,7 +107,7 @@ impl Target {
 }
 
 impl Inventory {
-    /// Returns all switches as targets, with certificates that are read again for each connection.
+    /// Returns the devices as targets, with certificates that are read again for each connection. Patterns are ignored.
     pub fn targets(&self, files: &Arc<dyn Files>) -> Result<Vec<Target>, InventoryError> {
         let target = |(name, device): (&String, &Device)| {
             let mut target = Target::from_inventory(name, device, &self.defaults, &**files)?;

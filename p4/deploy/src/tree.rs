@@ -1,8 +1,8 @@
 //! Target state of each switch, from the compiled tree.
 //!
-//! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
-//! P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a tree
-//! of thousands of switches is read one switch at a time.
+//! In: the bytes of `manifest.json`, `p4/` and `switches/`. Out: files of switches, and [`Desired`], checked against
+//! the P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a
+//! tree of thousands of switches is read one switch at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

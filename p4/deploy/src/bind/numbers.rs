@@ -2,7 +2,7 @@
 //!
 //! In: the names in the entries of one switch, by type. Out: a number for each, which depends only on the name unless
 //! the numbers of two names collide. Invariants: within a type, equal names have equal numbers, and different names
-//! have different numbers. Only the empty name is 0. The number of a port is its name in decimal.
+//! have different numbers. The number of a port is its name in decimal; of all other names, only the empty one is 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! FRRouting: `frr.conf` and the list of daemons.
 //!
 //! In: the files of a tree, and `show running-config`. Out: differences, and commands for `vtysh`. Invariants: a
-//! default that FRR does not print counts as present only if it is in a list. Lines about ports that the tree does not
-//! name belong to the site.
+//! default that FRR does not print counts as present only if it is in a list, or is the number of paths that FRR was
+//! built for. Lines about ports that the tree does not name belong to the site.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -38,7 +38,7 @@ pub(super) struct Change<'a> {
 }
 
 /// Prints the unconfirmed change, a digest of the state of the switch, then the state. A push that lost its connection
-/// may still be running, so the script waits for its end.
+/// may still be running, so the script waits up to 45 s for its end.
 pub(super) fn read(place: &Place, held: &str) -> String {
     let state = &place.state;
     let pending = begin(PENDING);

@@ -25,8 +25,8 @@ const WRITTEN: [&str; 2] = ["boot", "static"];
 struct Asked {
     facts: Facts,
     ports: BTreeSet<String>,
-    /// Whether addresses and neighbours are compared, which is so if the tree has any. `has_routes` is the same for
-    /// routes.
+    /// Whether addresses are compared, which is so if the tree has any. `has_routes` is the same for routes. Neighbours
+    /// are always compared.
     has_addresses: bool,
     has_routes: bool,
     /// Devices that closc creates.
@@ -480,7 +480,7 @@ pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
     })
 }
 
-/// The startup files, if the kernel runs what they say; otherwise the state of the kernel, as files of a tree.
+/// Returns the startup files if the kernel has their state; otherwise the state of the kernel, as files of a tree.
 ///
 /// The startup files can have ports and settings that the new tree lacks. They are part of the earlier state.
 pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
@@ -556,7 +556,8 @@ fn ports(fact: &str) -> impl Iterator<Item = &str> {
     found.into_iter()
 }
 
-/// Returns the command that removes a fact; `None` if another fact replaces it.
+/// Returns the command that removes a fact; `None` if another fact replaces it, or if it is a setting of
+/// a port, which stays.
 fn removal(fact: &str, to: &Facts) -> Option<String> {
     let words: Vec<&str> = fact.split(' ').collect();
     let begins = |head: String| to.iter().any(|fact| fact.starts_with(&head));

@@ -1,9 +1,9 @@
 //! A SONiC switch over gNMI.
 //!
 //! In: the target state of the switch. Out: the switch runs it and would boot with it, or a fault reports how far it
-//! came. Invariants: changes that a patch cannot make are rejected before anything is sent. After each Set, even a
-//! failed one, the switch is read over a new connection, because a failed Set may have been applied. Every Set saves,
-//! so there is no rollback.
+//! came. Invariants: changes that a patch cannot make are rejected before anything is sent. After each Set of changes,
+//! even a failed one, the switch is read over a new connection, because a failed Set may have been applied. Every
+//! successful Set saves, so there is no rollback.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

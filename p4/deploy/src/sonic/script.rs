@@ -42,7 +42,7 @@ const NAMESPACES: &str = "/run/netns";
 
 /// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the first
 /// line also has the files that change the routing mode at boot, and the routing comes before CONFIG_DB. A push that
-/// lost its connection may still be running, so the script waits for its end.
+/// lost its connection may still be running, so the script waits up to 45 s for its end.
 pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     let (state, one_asic) = (&link.state, one_asic(NAMESPACES));
     let (define, print) = if has_routing {

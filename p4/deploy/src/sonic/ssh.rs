@@ -193,7 +193,7 @@ fn last(errors: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Endless output is cut off at the limit, and a process that outlives `ssh` is not waited for.
+    /// Output beyond the limit is an error, and a process that outlives `ssh` is not waited for.
     #[test]
     fn what_is_printed_is_bounded_and_what_holds_the_pipe_is_not_waited_for() {
         let error =

@@ -18,7 +18,7 @@ pub enum Role {
     /// There is no connection.
     #[default]
     Away,
-    /// Another controller is primary.
+    /// This controller is connected and not primary.
     StandingBy,
     /// This controller is primary.
     Leading,
@@ -35,7 +35,7 @@ pub struct DeviceStatus {
     pub plane: Option<u8>,
     /// Role of this controller for it.
     pub role: Role,
-    /// Whether it was up to date at the last check; always false without primacy.
+    /// Whether it was up to date at the last check. For a P4Runtime switch it is always false without primacy.
     pub in_sync: bool,
     /// Number of its entities when it was last in sync.
     pub entities: usize,
@@ -54,7 +54,7 @@ pub struct DeviceStatus {
     pub connections: u64,
     /// Number of errors.
     pub failures: u64,
-    /// Last error, until the switch is in sync again or this controller stands by.
+    /// Last error, until the next successful check or a change of role.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// Seconds since it was last found in, or brought to, its target state.

@@ -1,7 +1,7 @@
 //! Watches one switch for as long as the watch runs.
 //!
-//! Invariants: a broken connection is opened again, with a growing delay. After every connect the switch is read, so a
-//! restart that emptied it is found as soon as it answers.
+//! Invariants: a broken connection is opened again, with a growing delay. When this controller becomes primary, the
+//! switch is read at once, so a restart that emptied it is found as soon as it answers.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -87,7 +87,7 @@ struct Keeper<'s> {
 
 /// State of the counters of the program that a switch runs.
 enum Counting {
-    /// The switch was not asked since it connected or received another program.
+    /// The switch has not answered since it connected or received another program.
     Unasked,
     /// They can be read.
     By(Names),

@@ -74,7 +74,7 @@ impl Onlooker<'_> {
         let found = timeout(limit, self.switch.drift(options, &self.progress)).await;
         let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
         match found.map_err(late).flatten()? {
-            // SONiC has no pipeline.
+            // These switches have no pipeline.
             DeviceDrift::None | DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
             DeviceDrift::Entries { objects, .. } => Ok(objects),
             DeviceDrift::Unknown(fault) => Err(fault),

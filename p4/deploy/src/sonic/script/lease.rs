@@ -30,7 +30,7 @@ pub(super) fn take(state: &str, owner: &str, seconds: u64, dead: Option<u64>) ->
     )
 }
 
-/// Rejects a controller whose lease ended or was taken over.
+/// Rejects a controller whose lease was removed or taken over. An expired lease that is still in the file is accepted.
 pub(super) fn check(state: &str, fence: u64) -> String {
     format!(
         "fence=; by='no controller'; [ ! -e {state}/lease ] || read -r fence held until by <{state}/lease || :\n\
@@ -53,7 +53,8 @@ mod tests {
         Command::new("sh").args(["-c", &format!("set -eu\n{script}")]).output().expect("there is a shell")
     }
 
-    /// Two controllers changed a switch at the same time, and the read-back of one rolled the other back.
+    /// Without leases, two controllers can change a switch at the same time, and the read-back of one rolls back the
+    /// change of the other.
     #[test]
     fn a_lease_has_one_owner_an_end_and_a_number() {
         let folder = tempfile::tempdir().expect("a folder for tests");

@@ -44,7 +44,7 @@ pub(super) fn note(state: &str, folder: &str) -> String {
     )
 }
 
-/// Removes the backup.
+/// Removes the backup and the other files of a change.
 pub(super) fn forget(state: &str) -> String {
     format!(
         "rm -f {state}/frr-before.conf {state}/frr-absent {state}/frr-touched {state}/frr-wanted.conf {state}/frr-commands\n"
