@@ -1,4 +1,4 @@
-//! Classes of equivalent NICs: those of one T0 group that reach the same planes.
+//! Classes of equivalent NICs: those of one T0 group that reach the same kinds of planes.
 //!
 //! In: a network. Out: [`Classes`]. Invariants: a group with all its cables is one class, so there are about as many
 //! classes as groups, for any number of NICs. Destinations can be divided further into slices of downlinks, if each

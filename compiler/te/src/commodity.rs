@@ -35,7 +35,7 @@ pub(crate) struct Commodity {
 /// The reason why a demand is not carried in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// None of the NICs of its source, or of its destination, exists.
+    /// The demand has no pair of different NICs that exist.
     Absent,
     /// A NIC has no cable that can be used.
     NoPort,

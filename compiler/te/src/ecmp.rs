@@ -1,4 +1,4 @@
-//! Loads of cables without traffic engineering.
+//! Loads of cables by ECMP, with or without pins at the T0s.
 //!
 //! In: a problem. Out: the load of every cable, with traffic as a fluid that splits at every choice, or with flows that
 //! a hash assigns to single paths. Invariants: only paths of the routing mode are used. Source-routed hosts choose

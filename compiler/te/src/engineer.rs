@@ -29,7 +29,8 @@ pub struct Options {
     pub seed: u64,
     /// Flows (queue pairs) from each NIC of a source to a destination, in each plane.
     pub flows: u32,
-    /// Accepted distance of the placement from the bound, as a fraction; a larger one needs fewer pins.
+    /// Accepted distance of the placement from the bound by cuts, as a fraction. A larger one needs fewer pins if hosts
+    /// choose paths.
     pub tolerance: f64,
     /// Number of slices of a group's downlinks, if switches hash. Each slice has its own path.
     pub slices: u16,
@@ -172,7 +173,7 @@ fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)
     }
 }
 
-/// Computes pins and their loads. A pin fixes the uplink of the T0; behind it, switches choose as without pins.
+/// Computes pins and their loads. A pin fixes the uplink of the T0; behind it, loads count as a fluid.
 fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}

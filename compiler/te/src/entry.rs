@@ -104,7 +104,7 @@ impl Outcome {
         (0..self.commodities.all.len()).filter(|at| self.is_pinned(*at)).map(|at| self.pin(plan, at))
     }
 
-    /// Makes the lines of an `ecmp.pins` file, one at a time; none if hosts choose paths.
+    /// Makes the lines of an `ecmp.pins` file, one at a time; none if hosts choose paths or if there are no pins.
     pub fn pin_lines<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = PinLine> + 'a {
         let (all, kinds) = (&self.commodities.all, self.network.kinds.len());
         let key = |commodity: &Commodity| (self.ends(commodity).0.group, commodity.to);

@@ -38,7 +38,7 @@ struct Unit<'a> {
     pairs: f64,
     /// Demand of each pair, in Gb/s.
     asked: f64,
-    /// Rate of each pair. While it rises, this is the maximum that its cables currently allow.
+    /// Rate of each pair. While it rises, this is the maximum that its cables currently allow, and at most `asked`.
     rate: f64,
     rises: bool,
     /// The stage of the cables that limit it.

@@ -2,7 +2,7 @@
 //!
 //! In: a plan. Out: [`Network`]. Invariants: a cable carries nothing if it, or the device at one end, is absent or
 //! drained. Planes with the same usable cables and the same hardware are one [`Kind`] and are computed once. A fabric
-//! without exceptions has only one kind, for any number of planes.
+//! without exceptions and without hardware of single planes has only one kind, for any number of planes.
 
 use closc_fabric::Shape;
 use closc_plan::Plan;

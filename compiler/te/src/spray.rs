@@ -6,7 +6,7 @@
 //!
 //! A commodity that uses a cable above the target is removed and placed again by water-filling: it fills the least
 //! loaded of its paths first and rises evenly. This is constrained shortest path first with infinitely small portions.
-//! Passes are repeated as long as they lower the maximum.
+//! There are up to 12 passes, as long as each lowers the maximum.
 
 use std::cmp::Reverse;
 
