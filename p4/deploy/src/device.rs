@@ -180,7 +180,7 @@ async fn bring(
     Ok(desired)
 }
 
-/// Writes the differences, and reads back. `read` is the live state.
+/// Writes the differences, and reads back if there were any. `read` is the live state.
 pub(crate) async fn reconcile(
     session: &Session,
     desired: &Desired,
@@ -268,7 +268,7 @@ pub(crate) fn above(own: ElectionId, highest: ElectionId) -> ElectionId {
     }
 }
 
-/// Returns whether a switch runs a program.
+/// Returns whether the switch runs this program.
 pub(crate) async fn has_pipeline(
     client: &Client,
     program: &Program,

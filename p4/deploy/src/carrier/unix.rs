@@ -1,7 +1,8 @@
 //! Switches that are a Linux system: with FRRouting, or with kernel routes only.
 //!
 //! In: the files of a tree, and the state of the system. Out: scripts that change only differences. Invariants: startup
-//! files are replaced when the change is confirmed, so a reboot before that returns to the earlier state.
+//! files are replaced when the change is confirmed, so a reboot before that returns to the earlier state. If the set of
+//! FRR's daemons changes, FRR's files are replaced at once, and the rollback at boot restores them.
 
 use std::fmt::Write as _;
 
