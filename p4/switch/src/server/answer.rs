@@ -36,7 +36,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next response, which is empty if nothing was found so far; `None` after the last.
+    /// Returns the next response, which is empty if this page has no entity; `None` after the last.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         let page = self.device.switch.read_page(&mut self.requests, &mut self.state, PAGE_BYTES);
         match page {
