@@ -1,6 +1,6 @@
 //! Queues between ingress and egress, with time supplied by the caller.
 //!
-//! Disabled by default: packets pass without delay, and their metadata show an empty queue. A port with a rate serves
+//! Disabled by default: packets pass without delay, and their metadata shows an empty queue. A port with a rate serves
 //! one packet at a time, the highest priority first. Queued packets carry the depth of their queue in their metadata.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -394,7 +394,7 @@ pub(crate) struct Table {
     /// Next node by action name, or for `__HIT__` and `__MISS__`.
     #[serde(default)]
     pub(crate) next_tables: BTreeMap<String, Option<String>>,
-    /// Next node after a miss that set no action.
+    /// Next node after a miss without a default action.
     #[serde(default)]
     pub(crate) base_default_next: Option<String>,
     /// Default action.
@@ -482,10 +482,10 @@ pub(crate) struct Conditional {
     pub(crate) name: String,
     /// The condition.
     pub(crate) expression: Value,
-    /// Next node where it holds.
+    /// Next node if it holds.
     #[serde(default)]
     pub(crate) true_next: Option<String>,
-    /// Next node where it does not.
+    /// Next node if it does not.
     #[serde(default)]
     pub(crate) false_next: Option<String>,
 }
