@@ -1,8 +1,8 @@
 //! Translates entries of a tree to the ids of another P4Info: that of a switch whose program was compiled elsewhere.
 //!
 //! In: entities with the ids of one P4Info, another P4Info, and the roles of its tables. Out: the same entities with
-//! the ids of the other, found by name, and the entries omitted because the switch does without them. Invariants: every
-//! entity is bound, omitted with a reason, or an error that names it; bound entities fit the other P4Info.
+//! the ids of the other, found by name, and the entries omitted because the switch has no table for them. Invariants:
+//! every entity is bound, omitted with a reason, or an error that names it; bound entities fit the other P4Info.
 
 mod numbers;
 
@@ -307,7 +307,7 @@ impl<'b> Binding<'b> {
         Ok(())
     }
 
-    /// Finds the switch's counterpart of a table; `None` if the switch does without it, which is counted.
+    /// Finds the switch's counterpart of a table. Returns `None` and counts the entry if the switch may lack the table.
     fn place(
         &self,
         table: &Table,

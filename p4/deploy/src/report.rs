@@ -106,7 +106,7 @@ impl PushReport {
         sum
     }
 
-    /// Returns the entries that switches do without, one line per table.
+    /// Returns the entries that are omitted on switches that are up to date, one line per table.
     pub fn left_out(&self) -> Vec<String> {
         let good = self.devices.iter().filter_map(|(name, outcome)| match outcome {
             Outcome::Good(good) => Some((name.as_str(), good.left_out.as_slice())),

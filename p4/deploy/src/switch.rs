@@ -1,6 +1,6 @@
 //! One switch of a fleet, independent of its protocol.
 //!
-//! In: options, and where to report to. Out: the result of a push, or the differences. Invariants: a switch is read
+//! In: options, and a receiver of progress. Out: the result of a push, or the differences. Invariants: a switch is read
 //! before anything is written and read back afterwards; no state is kept between attempts, so each may be killed at any
 //! point.
 

@@ -127,7 +127,7 @@ pub(super) fn heading(names: &[&str]) -> String {
     text
 }
 
-/// Lists the entries that switches do without.
+/// Lists the entries that are omitted because switches have no table for them.
 pub(super) fn left_out(plan: &Plan) -> String {
     let devices = plan.devices.iter().map(|(name, device)| (name.as_str(), device.left_out.as_slice()));
     let mut text = String::new();

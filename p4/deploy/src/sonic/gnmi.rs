@@ -25,7 +25,7 @@ const ORIGIN: &str = "sonic-db";
 /// The name space of a switch with one ASIC.
 const HERE: &str = "localhost";
 
-/// The most bytes of a Set: the server's default limit.
+/// Maximum size of a Set in bytes: the server's default limit.
 pub(super) const SET_MAX: usize = 4 << 20;
 
 /// Limits of one Set. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes leaves room for any. The
