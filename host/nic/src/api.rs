@@ -64,7 +64,7 @@ pub enum Request {
         /// Offset in the far NIC's region.
         #[serde(default)]
         target: u64,
-        /// Bytes of a packet.
+        /// Bytes of the write per packet.
         #[serde(default)]
         unit: Option<u32>,
     },

@@ -1,7 +1,7 @@
 //! Measurements on the ports of this host: choosing a path, sending packets on one core, probing.
 //!
-//! In: the table, a NIC to send to. Out: one line per figure, and the processor share of other processes.
-//! Alternatively, the cost of the kernel's receive timestamps. Invariants: processor time is that of this process,
+//! In: the table, a NIC to send to. Out: one line per figure, and the shares of processor time that were stolen and
+//! idle. Alternatively, the cost of the kernel's receive timestamps. Invariants: processor time is that of this thread,
 //! including the kernel's work on its behalf. If switches are namespaces of the same kernel, it includes their work.
 
 use std::fmt::{self, Write as _};

@@ -51,9 +51,9 @@ pub struct Channel {
     pub arriving: Arriving,
     /// Outgoing writes.
     pub leaving: Vec<Leaving>,
-    /// Time of the last message from its agent, on the clock that stops while the process does not run.
+    /// Time of the last packet or message from its agent, on the clock that stops while the process does not run.
     pub alive_ns: Option<u64>,
-    /// When anything was last sent or received.
+    /// Time of the last numbered packet sent or received, except probes sent.
     pub used_ns: u64,
     /// Packets that have not been acknowledged to it yet, and the time of the first of them.
     pub(crate) owed: u32,

@@ -162,8 +162,8 @@ impl Congestion {
         });
     }
 
-    /// Returns whether queues of a plane were full when a packet was sent, so its loss does not count against its path.
-    /// Packets sent within two round trips are assumed to share a queue.
+    /// Returns whether queues of a plane were full when a packet was sent, which explains its loss. Packets sent within
+    /// two round trips are assumed to share a queue.
     pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
         let episode = self.crowded.get(usize::from(plane)).copied().flatten();
         let reach_ns = self.reach_ns();

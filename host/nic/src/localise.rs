@@ -1,8 +1,8 @@
 //! Localisation of faults from probe results.
 //!
 //! In: results of the probes for each [`Turn`], and the state of the NIC's ports. Out: findings in order of confidence,
-//! each with its counts. Invariants: a switch or cable is named only if everything before it on the path is good. So
-//! one fault gives one finding.
+//! each with its counts. Invariants: a switch or cable is named only if nothing before it on the path is dead, and
+//! losses before it do not explain its own. So one fault gives one finding.
 
 use serde::Serialize;
 

@@ -1,9 +1,9 @@
-//! Send rate of a port. It is the line rate of the NIC port if the machine is faster, or a lower rate for measurements
-//! that the processor must not limit.
+//! Rate limit of a port. It is the line rate of the NIC port if the machine is faster. Measurements that the processor
+//! must not limit use a lower rate.
 //!
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts. Only
-//! pieces of writes wait, because all other frames are answers or come from the node. Acknowledgements use at most a
-//! share of the rate of all ports that are up, so they use less when ports fail.
+//! pieces of writes and long probes wait for their port. All other frames are answers or short probes, or come from the
+//! node. Acknowledgements use at most a share of the rate of all ports that are up, so they use less when ports fail.
 
 /// Burst of a port after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

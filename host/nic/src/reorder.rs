@@ -54,7 +54,7 @@ pub struct Reorder {
     wait_ns: u64,
     /// Whether each of the last numbers arrived: number n is bit n modulo its length.
     came: [u64; SACK_BITS / 64],
-    /// Packets that arrived out of order.
+    /// Packets that waited for an earlier one.
     pub reordered: u64,
     /// Packets that were skipped.
     pub missed: u64,
@@ -63,8 +63,9 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Makes an empty buffer. Packets wait no longer than `wait_ns`, and have at most `budget` bytes together. The
-    /// buffer can grow to twice the number of packets that a sender may have in flight (`under_way`).
+    /// Makes an empty buffer. Each gap is waited for no longer than `wait_ns`, and waiting packets have at most
+    /// `budget` bytes together. The buffer can grow to twice the number of packets that a sender may have in flight
+    /// (`under_way`).
     pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
         Reorder {
             epoch: None,

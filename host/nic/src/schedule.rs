@@ -1,9 +1,9 @@
 //! The schedule of switch probes.
 //!
 //! In: the table and the period. Out: the probes that are due. Invariants: in every period a NIC probes each of its own
-//! T0s, and the NICs of a group together probe every uplink of those T0s twice, from two NICs. So all NICs together
-//! probe every cable between T0 and T1 in every period, even if one NIC is down. The cables between T1 and T2 are
-//! distributed over all NICs of the zone in the same way, also twice.
+//! T0s. The NICs of a group together probe every uplink of those T0s twice, from two NICs. So all NICs together probe
+//! every cable between T0 and T1 in every period, even if one NIC is down. The cables between T1 and T2 are distributed
+//! over all NICs of the zone in the same way, also twice.
 
 use closc_paths::{Header, Reason, Table};
 
@@ -66,7 +66,7 @@ impl Turn {
 const BURST_MIN: u64 = 8;
 /// Maximum number of probes sent together, so that a batch has room for answers to frames.
 const BURST_MAX: u64 = 24;
-/// If there are many probes, all those of this period are sent together.
+/// If there are many probes, all those that are due within this time are sent together.
 const BURST_NS: u64 = 12_500_000;
 
 /// Number of NICs that probe the same cable.

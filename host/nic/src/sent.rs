@@ -104,7 +104,7 @@ pub struct SentLog {
     room_max: usize,
     /// The next number.
     next: u32,
-    /// All packets before this number have arrived or are lost.
+    /// All packets before this number have arrived, are lost, or were dropped from the log.
     oldest: u32,
     /// Time at which the most recent packet that arrived was sent.
     latest_ns: u64,

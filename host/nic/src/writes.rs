@@ -294,7 +294,7 @@ impl Leaving {
     }
 
     /// Returns whether to query the status: all pieces were acknowledged, but the write was not reported complete. This
-    /// happens after a restart of the far NIC.
+    /// happens if that report was lost, or after a restart of the far NIC.
     pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
         let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
         let ask = self.ended_ns.is_none() && self.arrived.is_full() && quiet;

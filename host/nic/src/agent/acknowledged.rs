@@ -14,7 +14,7 @@ use crate::losses::Loss;
 use crate::sent::{Cargo, Sent, Verdict};
 use crate::wire::{Cut, Sack};
 
-/// Packets whose arrival is first reported by this acknowledgement, per plane.
+/// Packets whose arrival this acknowledgement is the first to report.
 #[derive(Debug, Clone, Copy)]
 struct Reported {
     packets: u32,

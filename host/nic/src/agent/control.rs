@@ -17,7 +17,7 @@ use crate::writes::{Leaving, Order, WriteFault};
 const LEAVING_MAX: usize = 64;
 /// Default size of a piece in bytes, if the MTU of the fabric permits it.
 const UNIT: u32 = 8192;
-/// Headers between the outer IPv6 header and the bytes of a piece.
+/// Headers of UDP and of the message in front of the bytes of a piece, without the option.
 const PIECE_HEAD: u16 = 8 + 16 + 36;
 /// Bytes of a frame in addition to the piece: Ethernet, IPv6, option with the sequence, UDP, message.
 pub const PIECE_HEADERS: u16 = (HEADER_LEN + OPTION_LEN) as u16 + PIECE_HEAD;

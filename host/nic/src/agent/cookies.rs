@@ -31,7 +31,7 @@ impl Cookies {
         first(&blake3::keyed_hash(key, &[from.as_slice(), to].concat()))
     }
 
-    /// Returns the cookie of the fabric; every numbered packet carries 16 bits of it.
+    /// Returns the cookie of the fabric; every numbered packet carries 16 bits derived from it.
     pub(super) fn of_fabric(&self) -> u64 {
         self.secret.as_ref().map_or(self.public, |secret| first(&blake3::keyed_hash(secret, b"fabric")))
     }

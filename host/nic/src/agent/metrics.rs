@@ -85,7 +85,7 @@ impl Agent {
             if record.damaged > 0 {
                 damaged.push((labels.clone(), record.damaged as f64));
             }
-            // The last round trip is obsolete if the path is dead or the port has no carrier.
+            // The last round trip is obsolete if the switch does not answer or the port has no carrier.
             let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
             if record.rtt_ns > 0 && carrier && !record.is_dead() {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));

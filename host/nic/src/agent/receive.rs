@@ -381,7 +381,7 @@ impl Agent {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
-            // The sender asks because the report of completion was lost.
+            // The report of completion was lost, or this agent was restarted.
             let answer = c.arriving.status(status.write, status.total);
             self.answer_twice(at, batch, channel, &Message::Status(answer));
         } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {

@@ -45,7 +45,7 @@ pub(super) enum NoChannel {
     Crowded,
 }
 
-/// Memory limits and what they are used for.
+/// Limits of the memory for far NICs, and its current use.
 #[derive(Debug)]
 pub(super) struct Room {
     /// Maximum number of far NICs at a time.

@@ -241,7 +241,7 @@ impl Agent {
         }
     }
 
-    /// Reports dead T1s and T2s to the engine, for a newly opened destination.
+    /// Reports T1s and T2s that are dead or pass short packets only to the engine, for a newly opened destination.
     pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
         let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
         if !self.records.iter().any(|(_, record)| is_shut(record)) {
@@ -438,8 +438,8 @@ impl Agent {
         };
     }
 
-    /// Returns whether an unused path is probed in this round. It is not probed if something else will show its
-    /// recovery: the own port, the far NIC, or probes of the own T1.
+    /// Returns whether an unused path is probed in this round. It is not probed while the own T1 is dead, because
+    /// probes of the T1 will show its recovery.
     fn is_probed(&self, at: &At<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
         let rarely = match v.state {
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),

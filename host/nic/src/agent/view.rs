@@ -15,13 +15,13 @@ use crate::region::Region;
 use crate::schedule::Turn;
 use crate::writes::{Leaving, Tally};
 
-/// Number of events that are kept.
+/// Maximum number of events that are kept.
 pub(super) const EVENTS_MAX: usize = 1024;
 
 /// Counters of the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Packets of the node to addresses outside the fabric.
+    /// Packets of the node that are not IPv6 or go to addresses outside the fabric.
     pub not_ours: u64,
     /// Packets without a usable path: every path was denied, or no port was up.
     pub no_path: u64,
@@ -35,13 +35,13 @@ pub struct Counters {
     pub wrong_cookie: u64,
     /// Frames that cannot be read: ignored.
     pub malformed: u64,
-    /// Messages with a wrong checksum: ignored, and retransmitted by their sender.
+    /// Messages with a wrong checksum: ignored, so their sender treats them as lost.
     pub damaged: u64,
     /// Messages of agents of another version: ignored.
     pub other_version: u64,
     /// Answers to an earlier process, and duplicate answers: ignored.
     pub stale: u64,
-    /// Rejected pieces of writes: outside the region, or too many.
+    /// Rejected pieces of writes: outside the region, too many, or not written because of an error.
     pub refused_writes: u64,
     /// Failed reads and writes of the region.
     pub region_faults: u64,
@@ -55,7 +55,7 @@ pub struct Counters {
     pub writes_taken: u64,
     /// Probes sent.
     pub probes: u64,
-    /// Full-length probes to switches, counted separately.
+    /// Long probes to switches, which `probes` does not include.
     pub long_probes: u64,
     /// Probes that were answered.
     pub probe_answers: u64,
@@ -145,7 +145,7 @@ pub struct ChannelView {
     pub cut: u64,
     /// Time of the last loss, by the agent's clock.
     pub last_lost_ns: u64,
-    /// Packets received out of order.
+    /// Packets that waited for an earlier one.
     pub reordered: u64,
     /// Packets that were waited for but did not arrive.
     pub missed: u64,
@@ -381,8 +381,9 @@ impl Agent {
         }
     }
 
-    /// Lists the paths to a NIC; `None` if the address does not belong to another NIC. The request opens no channel. A
-    /// NIC without a channel is added to the engine temporarily, if the engine has room.
+    /// Lists the paths to a NIC. Returns `None` if the address does not belong to another NIC, or if all channels have
+    /// pending traffic. A NIC without a channel is added to the engine temporarily. Only if the engine is full does the
+    /// request open a channel.
     pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
         if address == self.own {
             return None;

@@ -1,6 +1,7 @@
 //! Statistics of the kernel about this process and the machine.
 //!
-//! In: `/proc`. Out: memory, processor use by other processes. Invariants: a value that cannot be read counts as zero.
+//! In: `/proc`. Out: peak memory, and processor time that was stolen by the host or idle. Invariants: a value that
+//! cannot be read counts as zero.
 
 use std::fmt;
 use std::fs;

@@ -13,7 +13,7 @@ use crate::io::sys;
 pub(crate) const TUN: &str = "tun";
 /// Name of the descriptor of the socket for frames.
 pub(crate) const PACKETS: &str = "packets";
-/// Above the number of descriptors that any version of this program stores.
+/// Maximum number of descriptors that are taken. No version of this program stores as many.
 const MOST: i32 = 16;
 
 /// Descriptors of the previous process.

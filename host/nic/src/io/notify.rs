@@ -98,7 +98,7 @@ impl Manager {
 
     fn send(&self, word: &str) {
         if let Some((socket, address)) = &self.socket {
-            // If the manager cannot accept a message now, a later message replaces it.
+            // If the manager cannot accept a message now, it is lost. The loop must not fail because of that.
             let _ = socket.send_to_addr(word.as_bytes(), address);
         }
     }

@@ -122,7 +122,7 @@ struct Sharers {
     count: usize,
     /// The index of this NIC among them, by downlink.
     place: usize,
-    /// Interfaces with the NIC's address.
+    /// Interfaces with this NIC's address and with that of no other NIC.
     carriers: Vec<String>,
 }
 

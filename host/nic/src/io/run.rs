@@ -1,7 +1,8 @@
 //! The event loop: waits, reads, runs the agent, writes.
 //!
-//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet.
-//! There is one thread. A table that cannot be read is reported, and the old one stays in use.
+//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet. The
+//! loop is one thread, and only metrics have a thread of their own. A table that cannot be read is reported, and the
+//! old one stays in use.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read};
@@ -162,8 +163,8 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let fabric = fabric(setup, &table, &kept)?;
     let done = run_with(setup, &mut bytes, (&kept, opened), fabric);
     if setup.tun.is_some() && sys::is_root() {
-        // The routes are removed with the device, even if the agent failed to start, unless the manager keeps the
-        // device.
+        // The kernel removes the routes with the device. Remove the rules too, even if the agent failed to start,
+        // unless the manager keeps the device.
         let (table, _) = open_table(&bytes, setup.nic)?;
         setup::clean(&table, setup.nic);
     }
@@ -295,7 +296,7 @@ fn fabric(setup: &Setup, table: &Table<'_>, kept: &State) -> Result<Option<Strin
         kept.suits(path, setup.nic, ours)?;
     }
     let known = ours.or(kept.fabric.as_deref());
-    // A table without a name is accepted if only the saved state names a fabric.
+    // If only the saved state names a fabric, a table without a name is rejected.
     is_of(table, known)?;
     Ok(known.map(str::to_owned))
 }
@@ -413,7 +414,7 @@ fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFaul
     made.map_err(|error| SetupFault::Open { what: format!("`{}`", folder.display()), error })
 }
 
-/// Switches to a user, after which only open files and sockets are available.
+/// Switches to a user. Files and sockets that need root must be open before.
 fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     let (uid, gid) = setup::user(user)?;
     if let Some(path) = setup.state.as_ref().filter(|path| path.exists()) {

@@ -1,9 +1,9 @@
 //! Connections to the Unix socket for requests.
 //!
 //! Invariants: the number of connections, the bytes of each, and the bytes of all answers together are limited. No
-//! client can make the agent wait, or lock others out. At the limit of connections, one that never sent a request is
-//! closed first, then the one with the oldest request. At the limit of bytes, the one with the largest unread answer is
-//! closed.
+//! client can make the agent wait, or lock others out. Connections without a request have their own limit, at which the
+//! oldest is closed. At the limit of the others, the one with the oldest request is closed. At the limit of bytes, the
+//! one with the largest unread answer is closed.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -129,7 +129,7 @@ impl Server {
         self.clients.iter().any(Client::has_line)
     }
 
-    /// Returns whether a client waits for a write, or a buffered line can be answered now.
+    /// Returns whether a client waits for a write or for the audit log, or a buffered line can be answered now.
     pub fn is_waited_for(&self) -> bool {
         self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines() || self.has_held()
     }
@@ -294,8 +294,8 @@ fn answer(
 }
 
 impl Client {
-    /// Returns whether to read more. It is false after the end of input, and while the buffer contains a line of
-    /// maximum length.
+    /// Returns whether to read more. It is false after the end of input, and while the buffer has more bytes than a
+    /// line may have.
     fn reads(&self) -> bool {
         self.phase == Phase::Asks && self.line.len() <= LINE_MAX
     }

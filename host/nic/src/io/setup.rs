@@ -1,9 +1,9 @@
-//! Kernel state of an agent: routes, rules, and the neighbours of ports.
+//! Kernel state of an agent: routes and rules.
 //!
-//! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route points to the TUN
-//! device, so the kernel removes it when the agent ends, even by a crash. The kernel then receives packets itself.
-//! Rules remain, but refer to tables that are then empty. [`clean`] and the next start remove them. Agents of several
-//! NICs of a node do not interfere. Packets with a NIC's source address use that NIC, and others use any.
+//! In: the table. Out: routes, and rules that lead to them. Invariants: every route points to the TUN device, so the
+//! kernel removes it when the agent ends, even by a crash. The kernel then receives packets itself. Rules remain, but
+//! refer to tables that are then empty. [`clean`] and the next start remove them. Agents of several NICs of a node do
+//! not interfere. Packets with a NIC's source address use that NIC, and others use any.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -27,10 +27,10 @@ pub(super) const PREFERENCE: u32 = 11;
 /// Why setup failed.
 #[derive(Debug, Error)]
 pub enum SetupFault {
-    /// A device or socket could not be opened.
+    /// A device, socket or file could not be opened.
     #[error("cannot open {what}: {error}")]
     Open {
-        /// The device or socket.
+        /// The device, socket or file.
         what: String,
         /// The error.
         error: io::Error,

@@ -1,7 +1,7 @@
 //! System calls that the standard library does not provide.
 //!
 //! In: descriptors and buffers. Out: results of the kernel. Invariants: within the crate, only this file and those
-//! below it contain unsafe code; every pointer outlives its call, and every length is that of the memory it refers to.
+//! below it contain unsafe code. Every pointer outlives its call. Every length is that of the memory it refers to.
 
 #![allow(
     unsafe_code,

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The option has an experimental type that a node skips if it does not implement it (RFC 4727, RFC 8200 4.2). So a NIC
-//! without an agent removes the outer headers, and receives the packets in order of arrival.
+//! without an agent removes the outer headers, and receives the packets in order of arrival. Probes after
+//! unacknowledged packets carry the option too.
 
 use super::identity::{Fault, Identity};
 use super::{message, sum};

@@ -15,7 +15,7 @@ pub struct Identity {
     pub pool_len: u8,
     /// UDP port of messages.
     pub udp_port: u16,
-    /// Cookie shared by all agents of a fabric.
+    /// Cookie of the fabric or, for messages, of the two NICs.
     pub cookie: u64,
 }
 
@@ -31,7 +31,7 @@ impl Identity {
         self.block..=self.block.saturating_add(u32::from(self.blocks.max(1)) - 1)
     }
 
-    /// Returns the part of the cookie that every sprayed packet carries.
+    /// Returns 16 bits derived from the cookie, which every numbered packet carries.
     pub fn tag(&self) -> u16 {
         (self.cookie ^ self.cookie >> 16 ^ self.cookie >> 32 ^ self.cookie >> 48) as u16
     }
@@ -44,7 +44,7 @@ pub enum Fault {
     Short,
     /// Its source or destination is outside the fabric.
     Outside,
-    /// It has the cookie of another fabric.
+    /// Its cookie is wrong, for example that of another fabric.
     Cookie,
     /// Its kind is unknown.
     Kind,

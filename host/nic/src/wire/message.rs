@@ -1,6 +1,6 @@
 //! Messages between agents: probes, acknowledgements, writes.
 //!
-//! All begin with a magic number, a version, a kind, the cookie of the fabric and a checksum; numbers are in network
+//! All begin with a magic number, a version, a kind, the cookie of the two NICs and a checksum; numbers are in network
 //! order. Version 1 had no checksum, and its messages are rejected.
 
 use super::identity::{Fault, Identity};

@@ -1,7 +1,7 @@
 //! CRC32C over a message and the headers before it.
 //!
 //! In: a frame. Out: its checksum. Invariants: it covers everything that switches do not change: source address,
-//! option, UDP header, message. UDP is sent without checksum (RFC 6935) and the Ethernet checksum ends at each hop, so
+//! option, UDP header, message. UDP is sent without checksum (RFC 6935), and the Ethernet checksum ends at each hop. So
 //! no other check detects a byte changed inside a switch or a host. RoCE has its ICRC for this purpose (InfiniBand
 //! Architecture 7.8.1). The polynomial is that of iSCSI (RFC 3720 B.4), which processors support with an instruction.
 
