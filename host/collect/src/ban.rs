@@ -8,7 +8,7 @@ use closc_topology::{Link, Nic, NicPort, Switch, TierId, Topology};
 
 use crate::element::Element;
 
-/// Returns the denial for a sender; `None` if none of its paths uses the element. Reason and end time are not set.
+/// Returns the denial for a sender; `None` if the sender needs none. Reason and end time are not set.
 pub(crate) fn ban(topology: &Topology, element: Element, sender: Nic) -> Option<Ban> {
     let plane = element.plane().map(|plane| plane.0);
     let any = Ban { plane, ..Ban::default() };

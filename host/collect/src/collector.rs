@@ -125,7 +125,7 @@ struct Held {
 pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
-    /// Start of this process. This process has not observed the faults of earlier proposals.
+    /// Start of this process. Faults behind earlier proposals were found by another process.
     began_ms: u64,
     evidence: Evidence,
     switches: Switches,
@@ -286,7 +286,7 @@ impl Collector {
         contested.into_iter().map(|(nic, sources)| (nic, sources.iter().map(name).collect())).collect()
     }
 
-    /// Handles the report of a source. An error affects this source only.
+    /// Handles the report of a source. An error affects this source only, unless several sources claim its NIC.
     pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let table = report.table.clone();
         let done = self.try_take(source, report, now_ms);

@@ -31,7 +31,7 @@ pub enum Stage {
     Returned,
     /// An operator ended it.
     Lifted,
-    /// It was never applied, and the reason for it has ended.
+    /// It ended before it was applied.
     Withdrawn,
 }
 

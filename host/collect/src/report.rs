@@ -1,7 +1,7 @@
 //! The report of an agent, parsed from its JSON answers.
 //!
 //! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no input causes a panic. A report needs no
-//! more memory than its text. Elements outside the fabric are not rejected here, but by the user of the report.
+//! more memory than its text. Elements outside the fabric are not rejected here, but by the caller.
 
 use std::net::Ipv6Addr;
 

@@ -2,8 +2,7 @@
 //!
 //! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if no
 //! element before it explains the losses, and no other agent's probes contradict this. A switch is named only if all of
-//! its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
-//! elements that explains all losses.
+//! its probed cables fail in the same way, and then its cables are not named. So one fault gives one verdict.
 
 mod counted;
 mod dead;
@@ -42,11 +41,11 @@ pub struct Verdict {
     pub element: Element,
     /// The kind of the fault.
     pub kind: Kind,
-    /// Probes lost.
+    /// Probes lost; packets lost if only switch counters show the fault.
     pub lost: u64,
-    /// Probes sent.
+    /// Probes or packets sent.
     pub sent: u64,
-    /// Number of agents with supporting probes.
+    /// Number of agents with supporting probes, or of switches if only their counters show the fault.
     pub witnesses: usize,
     /// Confidence, 0 to 1, that this fault explains the losses, rather than chance or another cause.
     pub confidence: f64,

@@ -129,13 +129,13 @@ pub struct VerdictView {
     /// The plane, unless it is in several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// Probes lost.
+    /// Probes lost, or packets if only switch counters show the fault.
     pub lost: u64,
-    /// Probes sent.
+    /// Probes sent, or packets if only switch counters show the fault.
     pub sent: u64,
-    /// The share of lost probes.
+    /// The share of lost probes or packets.
     pub share: f64,
-    /// Number of agents with supporting probes.
+    /// Number of agents with supporting probes, or of switches if only their counters show the fault.
     pub witnesses: usize,
     /// Confidence, 0 to 1.
     pub confidence: f64,

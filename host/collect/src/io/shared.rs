@@ -180,8 +180,8 @@ impl Shared {
         true
     }
 
-    /// Sends an agent its orders and reads only the data needed for them, because reports are long. Returns whether it
-    /// answered.
+    /// Sends an agent its orders and reads only the data needed for them, because reports are long. Returns false if it
+    /// did not answer; an agent without orders is not contacted.
     pub(super) async fn order(&self, id: u32, path: PathBuf) -> bool {
         let known = self.collector().sources().get(id as usize).and_then(|source| source.nic);
         let Some(nic) = known else { return self.ask(id, path).await };

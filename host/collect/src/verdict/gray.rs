@@ -138,7 +138,7 @@ fn compared(
         with_before.extend(trials(witness.tally, before));
     }
     match (link, with_all.is_empty(), with_before.is_empty()) {
-        // The NIC has only one port, so no comparison is necessary.
+        // The NIC has no other port to compare with, so no comparison is necessary.
         (Link::Host(_), true, _) => Some(f64::INFINITY),
         (Link::Fabric { .. }, true, _) => None,
         (_, false, true) => Some(evidence(&with_all)),
