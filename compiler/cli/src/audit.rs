@@ -1,9 +1,10 @@
-//! The audit log: author, subject and result of each change. One line of JSON is appended before a change and one after
-//! it, and never rewritten; an interrupted change has only the first. Each line has the digest of the previous one
-//! ([`Log`]).
+//! The audit log: author, subject and result of each change. Lines of JSON are appended before a change, for its
+//! progress and after it, and never rewritten. An interrupted change lacks the last. Each line has the digest of the
+//! previous one ([`Log`]).
 //!
-//! Invariants: if a log was requested and cannot be written, nothing is changed. The first line is on disk, or handed
-//! to the logging service, before the change begins. A change that fails also gets its second line.
+//! Invariants: if a requested log cannot be written, no change begins. Only repairs by `watch` and the end of denials
+//! are not stopped by that. The first line is on disk, or handed to the logging service, before the change begins. A
+//! change that fails also gets its last line.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Shell completion: the shell asks this program for candidates for the word under the cursor.
 //!
 //! In: the words of the line, in the environment variable and arguments that the scripts of `closc completions` set.
-//! Out: candidates with descriptions. Invariants: names are computed from the fabric file on the line, and are limited
-//! in number. Nothing is written, and an unreadable file yields no candidates.
+//! Out: candidates with descriptions. Invariants: names are computed from the fabric file or tree on the line, or from
+//! the only fabric file of the folder. Their number is limited. Nothing is written, and an unreadable file yields no
+//! candidates.
 
 mod explain;
 mod line;

@@ -1,7 +1,8 @@
 //! Reads a fabric file: from text to plan, with every diagnostic shown.
 //!
 //! In: the path from the command line. Out: a [`closc_plan::Plan`], or `None` after the faults were shown. Invariants:
-//! faults go to stderr for people and to stdout for tools, all of them at once.
+//! errors go to stderr for people and to stdout for tools, all of them at once. With JSON, warnings of a valid file go
+//! to stderr.
 
 use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
@@ -34,8 +35,8 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
-/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated: text output
-/// contains only their number.
+/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
+/// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
     let warnings = diagnostics.warnings();

@@ -1,7 +1,7 @@
 //! `s3://BUCKET/KEY`: archives and summaries in an S3-compatible object store.
 //!
 //! In: a URL, and credentials from the environment variables of AWS tools. Out: objects, read and written in parts.
-//! Invariants: an object appears only when it is complete. Memory use does not depend on the size of an object. No
+//! Invariants: an object appears only when it is complete. Memory use does not depend on the size of an archive. No
 //! message contains credentials. A build without the feature `s3` rejects such URLs, and prints the build command.
 
 #[cfg(feature = "s3")]

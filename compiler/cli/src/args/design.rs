@@ -11,15 +11,15 @@ use closc_qos::units::Speed;
 
 use super::{new, number};
 
-/// Operating systems of switches that are sold.
+/// Operating systems of hardware switches.
 const HARDWARE: &str = "sonic,nvue,eos";
 
-/// Returns the operating systems of switches that are sold.
+/// Returns the operating systems of hardware switches.
 pub(crate) fn oses() -> impl Iterator<Item = Os> {
     HARDWARE.split(',').filter_map(|word| new::parse_os(word).ok())
 }
 
-/// Flags that change nothing about two files.
+/// Options that conflict with `--compare`, because they belong to the search for designs.
 const OF_NEEDS: [&str; 18] = [
     "nics",
     "speed",

@@ -1,4 +1,4 @@
-//! Arguments of `export`: one enum line for each export.
+//! Arguments of `export`, with one variant for each export.
 
 use camino::Utf8PathBuf;
 use clap::Subcommand;

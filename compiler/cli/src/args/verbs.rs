@@ -38,7 +38,8 @@ pub(super) fn grouped(mut command: Command) -> Command {
     command.help_template(template)
 }
 
-/// Replaces the error for an unknown command by advice, if another command does its work. Other errors stay.
+/// Replaces the errors for `--json` and for commands of other tools by advice, and writes the limits of numbers in
+/// words. Other errors stay.
 pub(super) fn answered(error: Error) -> Error {
     if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument

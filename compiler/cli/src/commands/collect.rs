@@ -43,7 +43,7 @@ pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
 /// Result of an order.
 pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);
 
-/// Collects until Ctrl-C or SIGTERM, or for the seconds of `--seconds`.
+/// Collects until Ctrl-C or SIGTERM, or for the seconds of `--for`.
 pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     input::needs_source_routing("`closc collect`", &input.plan)?;

@@ -77,7 +77,7 @@ pub fn whole(
 ) -> anyhow::Result<Report> {
     let templates = Templates::shipped();
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
-    // A cache damaged by a power failure is useless.
+    // Replace a tree without a readable manifest, for example after a power failure.
     let force = tree::manifest(place).is_err();
     written(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
 }

@@ -48,7 +48,7 @@ const UNIT: u32 = 1024;
 const GRAY_PPM: u32 = 200_000;
 const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
 
-/// Runs the demo until its tour is over, or until Ctrl-C.
+/// Runs the demo until its time is over, or until the page or Ctrl-C ends it.
 pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::on_signals(|| {}).context("cannot listen for signals")?;
     let silent = |_: Progress| {};

@@ -1,4 +1,5 @@
-//! `closc explain`: the page of a diagnostic code, the list of codes, a device, or a headroom.
+//! `closc explain`: the page of a diagnostic code, the list of codes, the capabilities of targets, a device, or a
+//! headroom.
 
 pub(crate) mod device;
 pub(crate) mod headroom;

@@ -2,7 +2,7 @@
 //!
 //! In: cable lists, the topology of a lab, or neighbours that devices report. Out: a fabric file, and a map of the
 //! names that differ in the existing network. Invariants: the fabric file is compiled and compared with the network
-//! before it is written; existing files are not replaced.
+//! before it is written; existing files are replaced only with `--force`.
 
 use std::fmt::Write as _;
 

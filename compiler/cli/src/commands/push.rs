@@ -73,7 +73,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &named(report, fleet.has_backups(), over_ssh))
 }
 
-/// Returns whether no switch had files of the push to undo. A restored switch has at least one line.
+/// Returns whether no switch had files of the push to undo. A restored switch counts at least one line.
 fn has_restored_nothing(report: &PushReport) -> bool {
     let is_empty = |outcome: &closc_deploy::Outcome| match outcome {
         closc_deploy::Outcome::Good(good) => good.entities == 0,
@@ -261,7 +261,7 @@ fn observer(args: &Args, devices: usize, audit: &Audit) -> (Observer, ProgressBa
     (observer, bar)
 }
 
-/// Audit log of a push.
+/// Returns the result of a push for the audit log.
 fn ended(report: &PushReport) -> (bool, serde_json::Value) {
     let (good, failed, skipped) = report.counts();
     let switches: Vec<&str> = report.failed().map(|(name, _)| name).collect();

@@ -28,7 +28,7 @@ pub(crate) struct SchedulerArgs {
     pub labels: Keys,
 }
 
-/// A scheduler, or who informs one.
+/// A scheduler, or a program that gives a scheduler the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheduler {
     /// `topology.conf` of the tree and of blocks, `topology.yaml`

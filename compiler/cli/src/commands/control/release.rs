@@ -1,8 +1,8 @@
 //! Rejects trees of another fabric than the inventory's, and signed trees that are too old to push.
 //!
-//! Invariants: the fabric must match whether the tree is signed or not. If a signature is required, the tree must have
-//! a sequence number, and must not be expired. `--allow-older` lifts these two conditions, and is recorded in the audit
-//! log.
+//! Invariants: the fabric must match whether the tree is signed or not. If a signature is required, the tree must not
+//! be expired, and must have a sequence number that is not below the minimum of the inventory. `--allow-older` lifts
+//! these conditions of age, and is recorded in the audit log.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -125,7 +125,8 @@ impl<'a> Course<'a> {
             let now_ms = self.now_ms();
             let (wishes, is_by_hand) = self.stage.wishes();
             if is_by_hand {
-                // A user has taken over: the tour stops, and the demo runs until the user ends it.
+                // A user has taken over, so the tour stops. The demo then runs until the user ends it, or until the
+                // time of `--for`.
                 self.steps = Some(Vec::new());
                 self.end_ms = own_end.filter(|end_ms| *end_ms != guide::LENGTH_MS);
             }

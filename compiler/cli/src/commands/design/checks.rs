@@ -154,7 +154,8 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Code and message of a finding. The code is empty if the file and its design have different numbers of NICs.
+/// Code and message of a finding. The code is empty if the file does not have the NICs of its design, or a stage has no
+/// ports for its NICs.
 type Finding = (&'static str, String);
 
 /// Returns a key of the hardware with its OS, planes and breakouts, and of a profile.

@@ -104,10 +104,10 @@ fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(Drift
     Ok((found, held))
 }
 
-/// Contents of the CONFIG_DBs of switches, table by table.
+/// Digests of the CONFIG_DBs of switches, by switch.
 pub(crate) type Configurations = BTreeMap<String, StateDigest>;
 
-/// Reads the CONFIG_DBs of a fleet.
+/// Reads the CONFIG_DBs of a fleet, and returns their digests.
 pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Configurations> {
     if !fleet.has_configurations() {
         return Ok(Configurations::new());
