@@ -221,7 +221,7 @@ fn flow(line: &str, frames: &mut Vec<Frame>) -> Option<bool> {
     Some(!frame.is_list && frame.key.is_none())
 }
 
-/// Keeps the value of a key.
+/// Records the value of a key.
 fn end_of_value(token: &str, frames: &mut [Frame]) {
     let Some(frame) = frames.last_mut() else { return };
     if let Some(key) = frame.key.take() {

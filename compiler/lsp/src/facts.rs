@@ -1,6 +1,7 @@
 //! Computed values of a fabric, to show beside the text.
 //!
-//! In: a plan, and a name or a key. Out: Markdown. Invariants: every value comes from the plan; nothing is computed here.
+//! In: a plan or a platform, and a name. Out: Markdown. Invariants: every value comes from the plan or the catalogue of
+//! platforms.
 
 use std::fmt::Write as _;
 

@@ -13,7 +13,7 @@ pub(crate) struct Place<'a> {
     pub(crate) text: &'a str,
     pub(crate) offset: usize,
     pub(crate) language: &'a Language,
-    /// The topology of the text, if it has no errors.
+    /// The plan of the text, if it has no errors.
     pub(crate) plan: Option<&'a Plan>,
     pub(crate) catalogue: &'a Catalogue,
 }

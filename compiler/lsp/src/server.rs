@@ -35,7 +35,7 @@ use crate::stream::Backlog;
 use crate::text::{Columns, Text};
 use crate::{actions, completion, findings, hover, stream, uri};
 
-/// Why a session ends before its time.
+/// Why a session ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum LspError {
     /// The editor does not follow the protocol, or is gone.
@@ -123,8 +123,8 @@ fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Re
     session.serve()
 }
 
-/// Waits for `initialize`: earlier requests are refused, and earlier notifications are dropped. The answer of `lsp-server` to an
-/// early request contains all of that request.
+/// Waits for `initialize`: earlier requests are refused, and earlier notifications are dropped. `lsp-server` could do
+/// this, but its answer to an early request contains the complete request.
 fn initialize(connection: &Connection, backlog: &Backlog) -> Result<(RequestId, Value), LspError> {
     loop {
         match first(connection, backlog)? {

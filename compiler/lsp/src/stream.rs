@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 /// Maximum bytes of a frame: some ten times the size of the largest fabric file as JSON.
 const FRAME_MAX: usize = 64 << 20;
 
-/// Bytes of a line of a header.
+/// Maximum bytes of a line of a header.
 const HEADER_MAX: u64 = 8 << 10;
 
-/// Messages that wait for the session.
+/// Maximum number of messages that wait for the session.
 pub(crate) const WAITING_MAX: usize = 4_096;
 
 /// Maximum bytes of the frames of waiting messages. A longer frame waits alone.
@@ -241,7 +241,7 @@ mod tests {
         backlog.keep(0);
         assert_eq!(backlog.lock().memory.used(), 0);
     }
-    /// Before `initialize`, 4,096 frames of 64 MiB each could wait.
+    /// Formerly 4,096 frames of 64 MiB each could wait before `initialize`.
     #[test]
     fn frames_before_the_first_answer_are_counted() {
         let frame = framed(&format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1 << 20)));

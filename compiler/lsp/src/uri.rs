@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use lsp_types::Uri;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// Characters unchanged in a path of a URI (RFC 3986 section 3.3).
+/// Characters that are percent-encoded in a path of a URI (RFC 3986 section 3.3).
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
