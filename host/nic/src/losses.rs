@@ -1,5 +1,4 @@
-//! Recently lost packets, from which the time until a bad path is no longer used can be measured. Also packets without
-//! an answer.
+//! Recently lost packets, and packets without an answer. The losses show how long a bad path stays in use.
 //!
 //! In: lost packets. Out: the most recent losses, numbered. Invariants: the number of stored losses is bounded. A gap
 //! in the numbers shows that some were discarded.

@@ -171,7 +171,7 @@ pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<
     })
 }
 
-/// Maximum size of the file: some hundred bytes for each of the maximum number of denials.
+/// Maximum size of the file: many times what the maximum number of denials takes.
 const STATE_MAX: u64 = 4 << 20;
 
 const NOT_REGULAR: &str = "it is not a regular file";
