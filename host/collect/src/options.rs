@@ -9,7 +9,7 @@ pub struct Options {
     pub fresh_ms: u64,
     /// Time for which reports must support a verdict. Every witness must report again after this time.
     pub settle_ms: u64,
-    /// Number of consecutive good probes after which an element counts as recovered.
+    /// Minimum number of consecutive good probes after which an element counts as recovered. Rare losses need more.
     pub good_probes: u64,
     /// Duration of a denial.
     pub deny_ms: u64,

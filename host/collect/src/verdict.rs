@@ -159,7 +159,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) now_ms: u64,
     /// Reports older than this are ignored.
     pub(crate) fresh_ms: u64,
-    /// Number of good probes in a row after which a cable counts as recovered.
+    /// Minimum number of consecutive good probes after which a cable counts as recovered.
     pub(crate) enough: u64,
 }
 
