@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::store::{Object, wait};
 
-/// Bytes of a part. A store accepts 10,000 parts, so objects can have up to 160 GB.
+/// Bytes of a part. A store accepts 10,000 parts, so objects can have up to 156 GiB.
 const PART: usize = 16 << 20;
 
 /// An upload in progress.

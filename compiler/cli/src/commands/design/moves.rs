@@ -1,4 +1,4 @@
-//! Stages of growth with the fewest moved cables, where no design moves none.
+//! Stages of growth with the fewest moved cables, if every design has to move some.
 //!
 //! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s and their NICs stay as
 //! they are; moved cables are those of `closc grow` between the files of two stages.

@@ -1,7 +1,7 @@
 //! Converts a fabric file that a user names into a design.
 //!
-//! In: a plan. Out: a [`Design`] with the same counts. Invariants: a file whose tiers are not uniform, or
-//! that has exceptions, is rejected with the reason. Its counts would be wrong.
+//! In: a plan. Out: a [`Design`] with the same counts. Invariants: a file with tiers that are not uniform, with absent
+//! elements, or with several operating systems is rejected with the reason. Its counts would be wrong.
 
 use camino::Utf8Path;
 use closc_design::{Design, Measure, Media, Side, Third, Tier};
