@@ -35,6 +35,16 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
+/// Fails if a name of an element is in the place of the fabric file, and the file comes later.
+pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow::Result<()> {
+    let is_file = |word: &str| Utf8Path::new(word).is_file();
+    anyhow::ensure!(
+        is_file(file.as_str()) || !later.iter().any(|word| is_file(word)),
+        "`{file}` is in the place of the fabric file: `{order}`"
+    );
+    Ok(())
+}
+
 /// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {

@@ -116,6 +116,29 @@ fn names_of_elements_are_proposed_with_their_padding() {
 }
 
 #[test]
+fn advice_is_true() {
+    let place = Place::new();
+    let fabric = place.read(LAB);
+    for (from, to, wanted, unwanted) in [
+        ("planes: 2", "planes: 2.0", "not a whole number", "out of range"),
+        ("platform: linux", "platform:", "help: give it a value\n", "remove the key"),
+        ("t0-t1: {", "t1-t0: {", "did you mean `t0-t1`?", "t1-t2` describes"),
+    ] {
+        assert!(fabric.contains(from), "{from}");
+        place.write("wrong.yaml", fabric.replacen(from, to, 1));
+        let said = place.ends(1, &["check", "wrong.yaml"]);
+        assert!(said.contains(wanted) && !said.contains(unwanted), "{to}: {said}");
+    }
+    // A name that does not exist in the right spelling either.
+    let said = place.ends(1, &["whatif", LAB, "--fail", "p0-t0-99"]);
+    assert!(said.contains("`p0-t0-99` is not there: the last") && !said.contains("did you mean"), "{said}");
+    let said = place.ends(1, &["paths", "su001-n001/nic0", "su002-n001/nic0", LAB]);
+    assert!(said.contains("is in the place of the fabric file: `closc paths FILE FROM TO`"), "{said}");
+    let said = place.ends(1, &["explain", "device", "p0-t0-001", LAB]);
+    assert!(said.contains("`closc explain device FILE SWITCH`"), "{said}");
+}
+
+#[test]
 fn a_folder_is_not_a_fabric_file() {
     let place = Place::new();
     place.ends(0, &["compile", LAB, "--out", "tree"]);

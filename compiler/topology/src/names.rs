@@ -178,7 +178,10 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),
         Err(NameFault::Unreadable) => Err(match rewritten(written, |name| naming.nearest(name)) {
-            Some(near) => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
+            Some(near) => match find(&near, shape, naming) {
+                Err(NameFault::Beyond { last }) => format!("`{name}` is not there: {last}"),
+                _ => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
+            },
             None => format!("`{name}` is not a name in this fabric; names look like {}", samples(naming)),
         }),
         Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),

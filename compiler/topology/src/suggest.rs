@@ -5,8 +5,8 @@
 
 use closc_diagnostics::{Diagnostic, Span, printable};
 
-/// Returns the known word that is nearest to `word`, if it is near enough to be a misspelling. If none is, returns the
-/// only known word of which `word` is a part.
+/// Returns the known word with the parts of `word` in any order. If none has them, returns the word that is nearest to
+/// `word`, if it is near enough to be a misspelling, or else the only known word of which `word` is a part.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let allowed = (length / 3).max(1);
@@ -15,6 +15,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     }
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = simple(word);
+    // `t0-t1` for `t1-t0`: the same parts in another order.
+    let turned = known.iter().copied().find(|candidate| parts(&simple(candidate)) == parts(&wanted));
     let slip = known
         .iter()
         .copied()
@@ -27,8 +29,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     // `bgp` for `bgp-unnumbered`: a part of exactly one known word.
     let is_part =
         |candidate: &&str| wanted.len() >= 2 && simple(candidate).split('-').any(|part| part == wanted);
-    let mut parts = known.iter().copied().filter(is_part);
-    slip.or_else(|| parts.next().filter(|_| parts.next().is_none()))
+    let mut of_parts = known.iter().copied().filter(is_part);
+    turned.or(slip).or_else(|| of_parts.next().filter(|_| of_parts.next().is_none()))
 }
 
 /// The longest word that can be a misspelling.
@@ -42,6 +44,13 @@ const SINGULAR_LETTERS: usize = 4;
 
 /// A misspelling is uncertain if a second known word is within this many edits.
 const CERTAIN_MARGIN: usize = 2;
+
+/// Returns the sorted parts of a simple word, which hyphens separate.
+fn parts(simple: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = simple.split('-').collect();
+    parts.sort_unstable();
+    parts
+}
 
 fn simple(text: &str) -> String {
     text.to_lowercase().replace(['_', ' '], "-")
@@ -203,6 +212,7 @@ mod tests {
         assert_eq!(nearest("per-group", known), Some("per_group"));
         assert_eq!(nearest("NicsPerNode", known), Some("nics_per_node"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("t1-t0", ["t1-t2", "t0-t1"]), Some("t0-t1"));
         assert_eq!(nearest("bgp", ["srv6-static", "ecmp-static", "bgp-unnumbered"]), Some("bgp-unnumbered"));
         assert_eq!(nearest("static", ["srv6-static", "ecmp-static", "bgp-unnumbered"]), None);
         assert_eq!(nearest("", known), None);

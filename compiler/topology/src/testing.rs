@@ -219,6 +219,7 @@ mod tests {
             ),
             ("hosts: { groups: 0 }", "E0302"),
             ("hosts: { nic: { speed: fast } }", "E0111"),
+            ("{ qos: lossless, cables: { nic-t0: { length: 3 }, t0-t1: { length: 30m } } }", "E0111"),
         ] {
             let found = codes(fragment);
             if found != [expected] {

@@ -55,6 +55,7 @@ struct Hop {
 
 /// Prints paths.
 pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
+    input::file_first(&command.file, &[&command.from, &command.to], "closc paths FILE FROM TO")?;
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     input::needs_source_routing("`closc paths`", plan)?;

@@ -22,9 +22,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(profile) = draft.qos.as_ref().ok().filter(|profile| profile.is_lossless()) else { return };
     let cables = &draft.cables;
     let t0_t1 = draft.has_t1().then_some(&cables.t0_t1);
-    let kinds = [("nic-t0", Some(&cables.nic_t0)), ("t0-t1", t0_t1), ("t1-t2", cables.t1_t2.as_ref())];
-    for (key, cable) in kinds {
-        let Some(cable) = cable.filter(|cable| cable.length_span.is_none()) else { continue };
+    let kinds = [
+        ("nic-t0", field!("cables.nic-t0.length"), Some(&cables.nic_t0)),
+        ("t0-t1", field!("cables.t0-t1.length"), t0_t1),
+        ("t1-t2", field!("cables.t1-t2.length"), cables.t1_t2.as_ref()),
+    ];
+    for (key, length, cable) in kinds {
+        // A length that cannot be read has its own finding.
+        let Some(cable) = cable.filter(|_| !draft.states(length)) else { continue };
         out.push(
             Diagnostic::error(
                 &RULE,

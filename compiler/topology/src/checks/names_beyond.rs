@@ -49,6 +49,9 @@ mod tests {
             assert_eq!(codes(&format!("exceptions: {{ absent: [{name}] }}")), ["E0802"], "{name}");
         }
         assert_eq!(codes("exceptions: { drained: [plane 2] }"), ["E0802"]);
+        // The correct spelling, `p0-t0-999`, is not there either.
+        assert_eq!(codes("exceptions: { absent: [P0_T0_999] }"), ["E0802"]);
+        assert_eq!(codes("exceptions: { absent: [P0_T0_9] }"), ["E0801"]);
         assert_eq!(message("exceptions: { absent: [p0-t0-257] }", "E0802"), "no `p0-t0-257` in this fabric");
     }
 }

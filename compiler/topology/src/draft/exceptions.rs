@@ -119,6 +119,19 @@ impl<'a> Resolver<'a> {
         names.iter().flat_map(|name| self.resolve(name)).collect()
     }
 
+    /// Finds the element of one name. Of a name in another spelling it tells whether the counts exclude the element, as
+    /// the correct spelling would help nobody then.
+    fn find(&self, name: &str) -> Result<Subject, NameFault> {
+        let naming = &self.names.naming;
+        find(name, self.shape, naming).or_else(|fault| {
+            let near = naming.nearest(name).filter(|_| fault == NameFault::Unreadable);
+            match near.map(|near| find(&near, self.shape, naming)) {
+                Some(Err(beyond @ NameFault::Beyond { .. })) => Err(beyond),
+                _ => Err(fault),
+            }
+        })
+    }
+
     /// Resolves a name, which may stand for many.
     fn resolve(&mut self, name: &Spanned<SmolStr>) -> Vec<Entry> {
         let span = name.span;
@@ -139,7 +152,7 @@ impl<'a> Resolver<'a> {
         self.left -= range.count();
         let mut found = Vec::new();
         for one in range.names() {
-            let subject = find(&one, self.shape, &self.names.naming);
+            let subject = self.find(&one);
             let ends = subject.is_err();
             found.push(entry(one, subject));
             if ends {

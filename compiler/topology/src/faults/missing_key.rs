@@ -22,9 +22,9 @@ pub(crate) fn missing_key(path: &str, key: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, message).at(span, "in this mapping").help(format!("add `{key}: ...`"))
 }
 
-/// Reports a key without a value.
-pub(crate) fn no_value(path: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{path}` has no value"))
-        .at(span, "nothing follows")
-        .help("give it a value, or remove the key to get the default")
+/// Reports a key without a value, and whether the key may be absent.
+pub(crate) fn no_value(path: &str, is_optional: bool, span: Span) -> Diagnostic {
+    let help =
+        if is_optional { "give it a value, or remove the key to get the default" } else { "give it a value" };
+    Diagnostic::error(&RULE, format!("`{path}` has no value")).at(span, "nothing follows").help(help)
 }

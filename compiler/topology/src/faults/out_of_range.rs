@@ -19,5 +19,11 @@ pub(crate) fn out_of_range(path: &str, written: &str, min: i128, max: i128, span
         &RULE,
         format!("`{path}` is `{written}`: it must be a whole number from {min} to {max}"),
     )
-    .at(span, "out of range")
+    .at(span, if is_fraction(written) { "not a whole number" } else { "out of range" })
+}
+
+/// Tells whether a number has a decimal point.
+fn is_fraction(written: &str) -> bool {
+    written.trim_start_matches(['-', '+']).bytes().all(|byte| byte == b'.' || byte.is_ascii_digit())
+        && written.contains('.')
 }

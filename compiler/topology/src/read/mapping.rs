@@ -53,7 +53,7 @@ impl<'a> Entries<'a> {
             Some(entry) => reader.inside(key, |reader| match &entry.item.value {
                 Value::Null => {
                     let (span, path) = (reader.span(entry.key_place), reader.path());
-                    reader.push(faults::no_value(&path, span));
+                    reader.push(faults::no_value(&path, T::absent().is_some(), span));
                     None
                 }
                 Value::Bool(_)

@@ -78,6 +78,7 @@ struct Hop {
 
 /// Explains a device.
 pub fn run(args: &Args, file: &Utf8Path, switch: &str) -> anyhow::Result<Outcome> {
+    input::file_first(file, &[switch], "closc explain device FILE SWITCH")?;
     let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
     let intent = input.plan.device(names::switch(&input.plan, switch)?);
     output::result(args.format, &DEVICE, &explanation(&input.plan, &intent), show::human)?;
