@@ -26,7 +26,7 @@ pub(crate) fn digest(value: &impl Debug) -> String {
     blake3::hash(format!("{value:?}").as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// A rule that a tree breaks.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// The rule.
@@ -161,7 +161,7 @@ impl Findings {
         std::mem::take(&mut self.meant)
     }
 
-    /// Adds a violation.
+    /// Counts a violation, and keeps it in full if it is among the first [`KEPT`] of its rule.
     pub(crate) fn broken(&mut self, violation: Violation) {
         let tally = self.tally(violation.rule);
         tally.broken += 1;

@@ -1,10 +1,10 @@
 //! The verifier: proves a fabric from its rendered artefacts, independently of the compiler.
 //!
-//! In: an artefact tree. Out: a [`Report`] with the number of paths that arrive, the number of facts per rule, and
-//! every violation. A violation has the line of the artefact at fault and the trace of an affected packet. Invariants:
-//! the planner is not used. The readers implement the languages of the artefacts independently of the renderers.
-//! Statements that a reader does not understand are violations, because they could affect forwarding without being
-//! modelled.
+//! In: an artefact tree. Out: a [`Report`] with the paths that arrive, the facts and violations counted per rule, and
+//! the first violations of each rule in full. A violation has the line of the artefact at fault, and a trace if it
+//! records affected packets. Invariants: the planner is not used. The readers implement the languages of the artefacts
+//! independently of the renderers. Statements that a reader does not understand are violations, because they could
+//! affect forwarding without being modelled.
 //!
 //! The rules, and why facts about single cables prove all paths, are in this crate's README.
 
@@ -171,7 +171,7 @@ fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
     fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count() as u64
 }
 
-/// Counts the findings, and fills in the lines of those that are shown.
+/// Counts the findings, limits those shown per rule, and adds their traces and lines.
 fn finished(
     tree: &dyn Files,
     (fabric, nics, network): (&Fabric, &NicCables, Option<&ChoiceNetwork<'_>>),
@@ -256,7 +256,7 @@ fn prove(
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
     let load = proof::spread::measure(fabric, &ways, findings);
-    // Walks need all planes.
+    // Walks need the complete fabric: all planes and all groups.
     let few = fabric.slice.is_whole() && paths.named <= options.walk_up_to;
     let walk = few.then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
@@ -265,7 +265,7 @@ fn prove(
     Some((paths, load, walk))
 }
 
-/// Finds traces of affected packets: for each rule, of the first violation that has one.
+/// Traces an affected packet for each shown violation that records a uSID.
 fn traces(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     let concerned = violations.iter().any(|violation| violation.about.is_some());
     if !concerned || fabric.layout.is_none() {
@@ -293,7 +293,7 @@ fn deliver(
     (counts, chosen::load::measure(network), walk)
 }
 
-/// Finds traces of affected packets where switches choose the next hop.
+/// Traces an affected packet for each shown violation that records a destination, where switches choose the next hop.
 fn choice_traces(network: &ChoiceNetwork<'_>, violations: &mut [Violation]) {
     for violation in violations {
         if let Some((switch, address)) = violation.towards {

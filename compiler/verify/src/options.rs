@@ -16,7 +16,7 @@ pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 pub struct Options {
     /// Whether digests are compared with the manifest.
     pub digests: bool,
-    /// Maximum number of paths of fabrics that are also walked path by path.
+    /// Fabrics with at most this many paths are also walked path by path.
     pub walk_up_to: u128,
     /// Maximum number of violations per rule that are shown in full.
     pub shown: usize,
