@@ -1,4 +1,4 @@
-//! V04: addresses are in the right pools and unique.
+//! V04: addresses are unique and outside the block of segments, and management gateways are in their subnets.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -78,7 +78,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// The first owner of each value.
+/// The last owner of each value.
 struct Owners<K>(HashMap<K, SwitchId>);
 
 impl<K> Default for Owners<K> {

@@ -1,7 +1,7 @@
 //! V1309: compares the settings of NIC agents with the path tables.
 //!
-//! In: what was read of nodes. Out: violations. Invariants: a NIC is found by its name in the tables. Expected marks
-//! are computed from the classes of the same table.
+//! In: the files of nodes, and the path tables. Out: violations. Invariants: an agent is matched to a table by node and
+//! NIC number. Expected code points are computed from the classes of the same table.
 
 use std::collections::{BTreeMap, HashMap};
 

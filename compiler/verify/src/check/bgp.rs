@@ -48,8 +48,8 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     *findings = std::mem::take(findings).merge(of_cables);
 }
 
-/// Returns whether two switches may have the same AS number. Switches without cables are in no plane or tier and cannot
-/// conflict.
+/// Returns whether two switches may have the same AS number. The place of a switch without cables is unknown; it may
+/// share with all switches but T0s.
 fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     let place = |id| fabric.switch(id).and_then(Switch::place);
     match (place(one), place(other)) {

@@ -1,4 +1,4 @@
-//! V02: the cable lists, and their agreement with devices.
+//! V0202: no port is in two rows of the cable lists.
 
 use std::collections::HashSet;
 

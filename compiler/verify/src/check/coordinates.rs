@@ -74,7 +74,7 @@ fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
     }
 }
 
-/// The address pools, and missing values about them.
+/// The address pools, and the widths of numbers in addresses, which the manifest may not state.
 struct Pools<'s> {
     stated: Option<&'s StatedAddresses>,
     /// Management ports from a list, by switch name.

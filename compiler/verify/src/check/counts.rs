@@ -11,7 +11,7 @@ use crate::model::segment::Tier;
 use crate::model::stated::Counts;
 use crate::rules::files::COUNTS;
 
-/// Compares numbers.
+/// Compares the counts whose objects the tree contains.
 pub(crate) fn check(
     (stated, absent_planes): (&Counts, usize),
     part: Option<&StatedPart>,

@@ -25,7 +25,7 @@ use crate::model::tools::NodeTools;
 use crate::rules::hosts::NODE_DELAY;
 use crate::rules::tables::DELAY;
 
-/// Nanoseconds for light in 1,000 m of fibre, there and back: a refractive index of 1.515.
+/// Nanoseconds for light in 1,000 m of fibre, there and back: a refractive index of 1.514.
 const LIGHT_PER_KM: u64 = 2 * 5_051;
 
 /// Upper bound for five switches and two NICs without queues, there and back. Current cut-through switches take about a
@@ -44,8 +44,8 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// Returns the possible stated values for the T0s of a group. If T0s are not read, these are the values of all T0s,
-/// provided that they are equal.
+/// Returns the possible stated values for the T0s of a group. If T0s are not read, these are the values of the only
+/// stated T0, and none if several are stated.
 fn stated_t0s<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Vec<&'s StatedSwitch> {
     let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
     let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
@@ -76,7 +76,7 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
     }
 }
 
-/// Returns packet size and speed of the stated port with the longest transmission time.
+/// Returns the largest packet and the lowest speed of all stated ports.
 pub(crate) fn slowest(stated: &Stated) -> (u16, u32) {
     let ports = || stated.switches.iter().flat_map(|switch| &switch.ports);
     let mtu = ports().map(|port| port.mtu).max().unwrap_or(0);
@@ -115,7 +115,7 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
     }
 }
 
-/// Returns the stated T0s, each with a port to a NIC, if all possible T0s have NIC ports of equal speed. If planes have
+/// Returns the stated T0s whose NIC ports have the speed of a possible T0, each with such a port. If planes have
 /// different hardware, the T0 may be one that the node is not connected to.
 fn with_ports_alike<'s>(
     fabric: &Fabric,
@@ -244,7 +244,7 @@ impl Extent {
 }
 
 /// Returns the bounds of the round trip on the longest path: light in the shortest cables of its kinds without devices,
-/// and in the longest ones with devices. `port` is the largest packet and the lowest speed of a port.
+/// and in the longest ones with devices. The last argument is the largest packet and the lowest speed of a port.
 pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
     let within = [Extent::Group, Extent::Zone, Extent::Zones];

@@ -1,4 +1,4 @@
-//! V0106: settings of whole devices are equal on all of them.
+//! V0106: settings of whole devices are equal on all switches with the same language.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;

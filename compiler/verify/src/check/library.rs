@@ -1,8 +1,8 @@
 //! V1307: compares backup ports and NCCL's topology of nodes with the cables, slots and ports.
 //!
-//! In: what was read of nodes. Out: violations. Invariants: names, planes and T0s come from the cable lists, slots from
-//! the units of the node, speeds from the ports of T0s. `hosts.slots` is one list for all nodes, and no other file has
-//! the GPUs: a node whose GPUs differ from those of most nodes is reported.
+//! In: the files of nodes. Out: violations. Invariants: names, planes and T0s come from the cable lists, slots from the
+//! units of the node, speeds from the ports of T0s. `hosts.slots` is one list for all nodes, and no other file has the
+//! GPUs: a node whose GPUs differ from those of most nodes is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,7 +157,8 @@ fn shared(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -> Option<String> 
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))
 }
 
-/// Checks that the same step leads from each port to its backup, if every NIC has a port in every plane.
+/// Checks that no port backs up two, and that a backup has another NIC and another plane, if there are several. Applies
+/// only if every NIC has a port in every plane.
 fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
     let nics: BTreeSet<u8> = ports.values().map(|port| port.nic).collect();
     let planes: BTreeSet<u8> = ports.values().map(|port| port.plane).collect();

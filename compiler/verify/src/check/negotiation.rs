@@ -1,7 +1,7 @@
 //! V0302: both ends of a copper cable negotiate the speed and train the link, or both force the speed.
 //!
-//! In: the settings of ports, and from the manifest the systems whose release negotiates where a file does not state it.
-//! Invariants: an end without a setting of either kind is not compared.
+//! In: the settings of ports, and from the manifest the systems whose release negotiates where a file does not state
+//! it. Invariants: an end whose language does not state the speed is not compared.
 
 use crate::model::cabling::{Cable, End, Kind, Party};
 use crate::model::fabric::Fabric;

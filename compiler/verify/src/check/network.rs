@@ -326,7 +326,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Checks that every port has exactly one route, to the uSID of its T0, and no routing table.
+    /// Checks that every port has exactly one route, to the uSID of its T0, and neither rules nor tables of its own.
     fn first(&mut self, ports: &[Port<'a>]) {
         let mut seen = HashSet::new();
         for port in ports {

@@ -158,7 +158,8 @@ fn neighbour(
 ) {
     let Some(expected) = state.and_then(|state| state.neighbour) else { return };
     let Some(far_state) = far_state else { return };
-    // The address of a switch is that of its system. A NIC port has its factory address unless another is set.
+    // A switch port without a setting has an address of its system, which the file may not state. A NIC port without
+    // one has its factory address, which a static neighbour cannot expect.
     if far_state.mac.is_none() && matches!(far.party, Party::Switch(_)) {
         return;
     }

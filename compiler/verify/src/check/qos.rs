@@ -1,6 +1,6 @@
 //! V11: QoS settings are equal where they must be equal, and different where they must differ.
 //!
-//! Equal ports of a switch have equal settings, so the rules are applied once per kind of port.
+//! Ports of a switch with the same position, cable length and settings are judged together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -178,14 +178,14 @@ struct Work<'a> {
     sort: &'a Sort,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
-    /// The same for ports whose language uses the class numbers of the profile.
+    /// The most frequent values of ports whose language uses the class numbers of the profile.
     named: Option<&'a PortQos>,
     /// Whether ports to NICs also mark.
     last_hop: bool,
     findings: &'a mut Findings,
 }
 
-/// Returns the name of the first port of a sort, and its place in the file.
+/// Returns the names of the switch and of the first port of a sort.
 fn port<'a>(fabric: &'a Fabric, sort: &Sort) -> (&'a str, &'a str) {
     let (_, cable, side) = fabric.plugged(sort.switch, sort.slot);
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
@@ -219,13 +219,13 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        // A language may be unable to express these settings. The compiler rejects such fabrics, so they are not
-        // compared here.
+        // A language may be unable to express pauses and trimming. The compiler rejects fabrics that need both, so
+        // nothing is compared here.
         let says_all = pauses_and_trims(self.fabric, self.sort);
         if says_all {
             self.pauses(&qos);
         }
-        // Path tables are the only source for the classes that are trimmed.
+        // The classes that are trimmed are those of the path tables.
         if !self.classes.is_empty() {
             if says_all {
                 self.trimming(&qos);

@@ -125,7 +125,7 @@ impl Against<'_> {
         }
     }
 
-    /// Returns the uSID whose route is missing, if it is unambiguous.
+    /// Returns the first uSID of the far end that has no route, or the uSID of the NIC there.
     fn wanted(&self, far: Party, cable: u32) -> Option<Usid> {
         match far {
             Party::Switch(peer) => {

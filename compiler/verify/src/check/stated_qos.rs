@@ -68,14 +68,14 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// Everything that the result for a port depends on. Equal ports are judged once, on all switches.
+/// Everything that the result for a port depends on. A port that equals a sound one is not judged again, on any switch.
 #[derive(PartialEq, Eq, Hash)]
 struct Sort {
     facts: FactsId,
     quality: Quality,
     ranked: bool,
     last_hop: bool,
-    /// Findings about the port and its switch, without duplicates.
+    /// The stated values of the port and its switch, compared by their addresses in memory.
     of_port: Option<*const StatedPort>,
     of_switch: Option<*const StatedSwitch>,
     room: Option<Room>,

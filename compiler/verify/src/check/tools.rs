@@ -1,7 +1,7 @@
 //! V13: compares the settings of NIC drivers and collective libraries with the manifest and the cables.
 //!
-//! In: what was read of nodes, and the manifest's profile. Out: violations. Invariants: expected classes come from the
-//! settings of switches, ports and lengths from the cable lists. Expected values do not come from other nodes.
+//! In: the files of nodes, and the manifest's profile. Out: violations. Invariants: expected classes come from the
+//! manifest, ports and lengths from the cable lists. Expected values do not come from other nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,14 +81,14 @@ fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     }
 }
 
-/// Returns the ports of a node with a cable, with its length, in the order of the lists.
+/// Returns the ports of a node that have a cable, by name, with the length of the cable.
 fn cables(fabric: &Fabric, node: NodeId) -> BTreeMap<&str, u64> {
     let cabling = &fabric.cabling;
     let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable()));
     cables.map(|cable| (cabling.names.text(cable.lower.port), u64::from(cable.meters))).collect()
 }
 
-/// Compares the ports of a node in the order of NICs and planes: `nic2p3` is the port of NIC 2 in plane 3.
+/// Returns the ports of a node in the order of NICs and planes: `nic2p3` is the port of NIC 2 in plane 3.
 fn devices(fabric: &Fabric, node: NodeId) -> Vec<&str> {
     let number = |name: &str| {
         let (nic, plane) = name.strip_prefix("nic")?.split_once('p')?;
@@ -119,7 +119,7 @@ fn ports(fabric: &Fabric, node: NodeId, qos: &NicQos) -> Faults {
     faults
 }
 
-/// Compares priorities with the treatment of each class in switches.
+/// Compares the priorities of NICs with the classes that the manifest states for switches.
 fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     let priority: BTreeMap<u8, u8> = stated
         .classes
@@ -225,7 +225,7 @@ fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
     faults
 }
 
-/// Checks the environment of NCCL.
+/// Returns the required environment of NCCL.
 fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeMap<&'static str, String> {
     let mut wanted: BTreeMap<&'static str, String> = BTreeMap::from([
         ("NCCL_IB_HCA", devices.to_owned()),
@@ -264,7 +264,7 @@ fn failover(devices: &str) -> BTreeMap<&'static str, String> {
     ])
 }
 
-/// Returns settings with wrong values, and missing settings.
+/// Returns wrong, unexpected and missing settings.
 pub(super) fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, String>) -> Faults {
     let mut faults = Faults::new();
     for (name, (value, line)) in settings {

@@ -58,7 +58,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Returns the first term of all sessions that differs, if it is one.
+/// Returns the first difference that belongs to a term: times or restart.
 fn other_process(a: &Process, b: &Process) -> Option<Term> {
     let differs = [(Term::Times, a.timers != b.timers), (Term::Restart, a.restart != b.restart)];
     differs.into_iter().find_map(|(term, differs)| differs.then_some(term))
@@ -92,7 +92,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         self.0.entry(value).or_default().push(id);
     }
 
-    /// Records the value of a switch.
+    /// Records the most frequent value, for the comparison of parts.
     fn note(&self, of: impl Display, findings: &mut Findings)
     where
         T: Debug,

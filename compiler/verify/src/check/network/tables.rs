@@ -1,7 +1,8 @@
 //! Tables and rules of a node, where switches choose the path.
 //!
-//! In: its ports. Out: violations, and the treatment of packets from each NIC. Invariants: the tables of a NIC's ports
-//! are looked up one after the other, so together they act like one route over several ports.
+//! In: its ports. Out: violations, and the treatment of packets from each NIC. Invariants: the kernel looks up the
+//! tables of a NIC's ports one after the other. The first table with a route decides. Routes vanish with their port, so
+//! the proof joins the tables into one route with several next hops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +74,7 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
     if !left.is_empty() {
         work.broken(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
     }
-    // The order of two rules with the same priority is undefined.
+    // The order of rules with the same priority depends on which is added first.
     let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Prefix::from));
     for rule in of_nic {
         if !priorities.insert(rule.priority) {

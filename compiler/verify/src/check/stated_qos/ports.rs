@@ -82,7 +82,7 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
     faults
 }
 
-/// Returns a class for the watchdog, which only monitors queues with a guaranteed share of the port.
+/// Returns whether the watchdog monitors a class. It only monitors queues with a guaranteed share of the port.
 fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
@@ -190,7 +190,7 @@ fn shares(port: &Compared<'_>) -> Vec<Difference> {
     faults
 }
 
-/// Powers of two are written as fractions, from 1/128 to 8.
+/// Writes a power of two as a fraction or number, from 1/128 to 8.
 fn ratio(exponent: &str) -> String {
     match exponent.parse::<i32>().unwrap_or(i32::MAX) {
         ..=-7 => "1/128".to_owned(),
@@ -200,7 +200,7 @@ fn ratio(exponent: &str) -> String {
     }
 }
 
-/// Checks headroom: that of the port that needs most, and the total of the switch.
+/// Checks headroom: per port it suffices for the cable and is stated for some port. The total is that of the switch.
 fn headroom(port: &Compared<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();

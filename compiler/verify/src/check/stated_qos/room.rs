@@ -54,7 +54,7 @@ pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Sta
         largest = largest.max(each);
     }
     let beyond = pooled.saturating_sub(cables.saturating_mul(buffer.private_bytes));
-    // A ratio of 0 would mean no sharing at all, which pools cannot express.
+    // A ratio of 0 leaves no bytes for the shared pool, so such a profile fits no pools.
     let ratio = u64::from(buffer.headroom_ratio);
     let share = if ratio == 0 { u64::MAX } else { beyond.div_ceil(ratio) };
     let headroom = if pooled == 0 { 0 } else { share.max(largest) };

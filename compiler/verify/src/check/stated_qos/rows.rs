@@ -59,7 +59,7 @@ fn trimming(port: &Compared<'_>) -> Option<Difference> {
     })
 }
 
-/// Checks that packets from ports without a map of their own, such as the CPU, are mapped like all others.
+/// Checks that a map applies to packets from ports without a map of their own, such as the CPU.
 fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
@@ -67,7 +67,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
     (!mapped).then(|| differs("PORT_QOS_MAP|global", message))
 }
 
-/// Checks that paused queues have a watchdog, if one is stated.
+/// Checks that exactly the paused queues have a watchdog if one is stated, and otherwise none.
 fn watched(port: &Compared<'_>) -> Option<Difference> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
@@ -78,7 +78,7 @@ fn watched(port: &Compared<'_>) -> Option<Difference> {
     })
 }
 
-/// Checks the bytes reserved for queues and groups: only headroom.
+/// Checks the bytes reserved for a queue or group: the stated number for lossless groups, otherwise none.
 fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
     let row = port.qos.settings.get(what).map_or("", String::as_str);
     let found = number(row, "size");
@@ -101,7 +101,7 @@ fn resumes(port: &Compared<'_>, group: &str) -> Option<Difference> {
     })
 }
 
-/// Checks that pools have the kind that their users need, and the size of the buffer.
+/// Checks the type, mode and size of the pools that queues and groups use.
 fn pools(port: &Compared<'_>) -> Vec<Difference> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::super::{Compared, Difference, differs};
 
-/// Length of a queue in packets of full size.
+/// Minimum length of a queue, in packets of full size.
 const PACKETS: u64 = 1_000;
 
 /// Returns all differences from the stated values.

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use super::super::{Compared, Difference, differs};
 use crate::model::stated::StatedClass;
 
-/// Exponents with a keyword; the last one means no limit.
+/// The smallest and the largest exponent that have a keyword; the largest means no limit.
 const TAKEN: (i32, i32) = (-7, 7);
 
-/// Polling interval of a watchdog in milliseconds.
+/// Minimum and maximum polling interval of a watchdog, in milliseconds.
 const LOOKS: (u64, u64) = (100, 5_000);
 
 /// Prefixes of the names of compared settings.
@@ -70,7 +70,7 @@ fn thresholds(port: &Compared<'_>) -> BTreeMap<String, String> {
     meant.into_iter().map(|(name, value)| (name, value.to_string())).collect()
 }
 
-/// Checks the polls of the watchdog: one poll for the recovery time, and as many as the detection time takes.
+/// Returns the expected polls of the watchdog: one takes the recovery time, and all together the detection time.
 fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
@@ -82,7 +82,7 @@ fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
     ])
 }
 
-/// Checks that the buffer is halved if any class pauses.
+/// Returns the expected pools: two halves of the buffer if any class pauses.
 fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
     if port.stated.classes.iter().all(|class| class.pauses.is_none()) {
         return BTreeMap::new();
@@ -97,8 +97,8 @@ fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
     size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
 }
 
-/// Checks the class of packets that the switch trimmed. It has no code point, because ports rewrite all its packets,
-/// and uses the queue of the class of its code point.
+/// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite the code
+/// points of all its packets. Its queue is that of the class to which the new code point belongs.
 fn trimmed_class(port: &Compared<'_>) -> Option<Difference> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;
