@@ -4,7 +4,7 @@
 //! number of deliveries that arrive for every choice, and a violation for every place where a packet is lost.
 //! Invariants: pairs of NICs are not enumerated. Sets of classes are propagated tier by tier, down and up ([`arrive`]).
 //! A lost packet is reported where it is lost, not at every switch before ([`follow`]). Shares of traffic are compared
-//! with the remaining capacity of the cable lists ([`balance`]).
+//! with the capacity that remains by the cable lists and the manifest ([`balance`]).
 
 pub(crate) mod addresses;
 pub(crate) mod arrive;
@@ -30,7 +30,7 @@ use crate::model::segment::Tier;
 use counts::DeliveryCounts;
 use network::{Network, Reach};
 
-/// Summary of a plane: counts, violations, and the ends of cables from each T0.
+/// Summary of a plane: counts, violations, and the classes that cables lead to from each T0.
 type Done = (DeliveryCounts, Findings, Vec<(SwitchId, Reach)>);
 
 /// Proves delivery: counts deliveries that arrive, and reports those that do not.

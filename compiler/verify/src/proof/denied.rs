@@ -15,8 +15,8 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 
-/// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported; if
-/// switches are at fault, they are reported elsewhere.
+/// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported. They
+/// are not if another rule has reported their cause.
 pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
     let planes = ways.judged.len();
     (0..fabric.groups.len() * planes)
@@ -246,7 +246,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the best state among the NICs of a group that a denial matches; without such NICs, nothing is lost.
+/// Returns the best state among the NICs of a group that a denial matches. Without such NICs the denial is correct, so
+/// the state is `Missing`.
 fn best(nics: &Direction, group: &Group, downlink: Option<u16>) -> Level {
     let open = group.nics.iter().enumerate().filter(|(_, nic)| downlink.is_none_or(|d| d == nic.downlink));
     open.map(|(at, _)| nics.level(at)).min().unwrap_or(Level::Missing)

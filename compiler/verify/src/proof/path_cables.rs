@@ -30,7 +30,7 @@ pub(crate) struct Numbers {
     pub(crate) t2_row: u16,
 }
 
-/// One direction of some cables: those that carry packets, and those of them that are drained.
+/// One direction of some cables: those that carry packets, and those that are drained.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Direction {
     /// Those that carry packets.
@@ -89,7 +89,7 @@ pub(crate) struct GroupCables {
     pub(crate) out: Direction,
     /// T0 to NIC.
     pub(crate) into: Direction,
-    /// Whether all cables down to the NICs are usable and not drained.
+    /// Whether all cables from T1s to the T0 and down to the NICs are usable and not drained.
     pub(crate) whole: bool,
 }
 

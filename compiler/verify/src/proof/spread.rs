@@ -187,7 +187,7 @@ impl<'a> Senders<'a> {
             for value in &open {
                 let choice = self.table.choice(*value);
                 let t1 = if *far == 1 { choice.t1_uplink } else { 0 };
-                // Denials that name no uplink were skipped.
+                // Values without a valid uplink were removed above.
                 if let Some(share) = shares.get_mut(usize::from(choice.t0_uplink) * width + usize::from(t1)) {
                     *share += WHOLE / open.len() as u128;
                 }
@@ -296,7 +296,7 @@ impl Load {
         }
     }
 
-    /// Adds the downward traffic to each group with denials.
+    /// Adds the downward traffic to each group from a sender with denials.
     fn add_down(&mut self, uplink: usize, share: u128, towards: &[(usize, u64)]) {
         for (to, nics) in towards {
             self.t0_down[to * self.uplinks + uplink] += share * u128::from(*nics);

@@ -49,7 +49,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
     }
 }
 
-/// Dependencies of every path between a NIC of each group and one of each other group, over all planes and uplinks.
+/// Dependencies of every path from one NIC of each group to one NIC of each group, over all planes and uplinks.
 fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
     let network = Network::new(fabric);
     let mut waits = Waits::new();
@@ -85,7 +85,8 @@ fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
     waits
 }
 
-/// Dependencies of lists between tiers. Ends at NICs are omitted, because nothing can wait for them in a cycle.
+/// Dependencies of lists between tiers. Cables of NICs are omitted, because paths only begin or end there, so no cycle
+/// contains them.
 fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
     let mut waits = Waits::new();
     for (from, group) in fabric.groups.iter().enumerate() {

@@ -166,7 +166,7 @@ pub(crate) fn count(
 }
 
 impl Arrivals<'_> {
-    /// Computes a switch for packets from one side, after its neighbours.
+    /// Computes the results of a switch for packets from one side, after those of its next hops.
     fn switch(&mut self, id: SwitchId, above: bool) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -289,7 +289,7 @@ impl Arrivals<'_> {
         sums
     }
 
-    /// Adds the deliveries from the NICs of a T0.
+    /// Counts the deliveries from the NICs of a T0.
     fn deliveries(&self, id: SwitchId, could: &Each<Bits>) -> DeliveryCounts {
         let network = self.network;
         let (Some(every), Some(some), Some(ways), Some(could)) = (

@@ -1,7 +1,8 @@
 //! Shares: the weights of a route follow the remaining capacity behind its next hops.
 //!
-//! In: one plane. Out: violations. Invariants: expected weights are computed from the cable lists
-//! ([`super::capacity`]), never from other compiled files. T0s with equal remaining capacity are checked once.
+//! In: one plane. Out: violations. Invariants: expected weights are computed from the cable lists and the planned
+//! connections of the manifest ([`super::capacity`]), never from routes. T0s with equal remaining capacity are checked
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,9 @@
-//! Remaining share of the planned capacity between a switch and a T0, computed only from the cable lists.
+//! Remaining share of the planned capacity between a switch and a T0, computed from the cable lists and the manifest.
 //!
 //! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: the capacity through
 //! a neighbour is the smaller of the remaining cables to it and the remaining capacity behind it. The capacity of a
 //! switch is the mean over its neighbours, because all switches of a tier share the capacity behind them. The planned
-//! capacity is that of the best-connected switch of a tier.
+//! capacity is that of the manifest or of the best-connected switch of a tier, whichever is more.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, NOBODY, ROUND, VALLEY};
 
-/// Maximum number of turns that are checked for cycles; further ones are only counted.
+/// Maximum number of turns that are checked for cycles; further ones are reported as turns only.
 const TURNS: usize = 256;
 
 /// Follows all packets through a plane.
@@ -268,8 +268,8 @@ impl Follow<'_> {
         None
     }
 
-    /// Reports frames that a cable does not carry. This is done only without other violations, because their cause has
-    /// a rule of its own.
+    /// Reports frames that a cable does not carry. This is done only if there are no other violations, because another
+    /// rule reports the cause of most such losses.
     fn frames(self) {
         if !self.findings.is_clean() {
             return;

@@ -138,7 +138,7 @@ impl<'a> Load<'a> {
             for way in row.ways.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
                 let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());
-                // Other losses are reported by another rule.
+                // Frames to NICs are not counted, and lost ones are reported by another rule.
                 let (Some(slot), Step::Switch { id: next, up }) = (way.slot, network.step(id, way)) else {
                     continue;
                 };
@@ -158,7 +158,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Compares the cables that are in use.
+    /// Adds up the load of cables that are in use.
     fn sums(&self, tiers: &[Vec<SwitchId>; 3]) -> LoadSums {
         let cabling = &self.network.fabric.cabling;
         let mut sums = LoadSums::default();

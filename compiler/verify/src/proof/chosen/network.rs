@@ -245,7 +245,7 @@ fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let number = |(at, zone): (u32, &Option<u8>)| {
         let root = root(&mut parent, at);
         let zone = zone.or_else(|| around.get(&root).copied());
-        // Zones without a name are numbered after those with a number.
+        // Zones without a known number are numbered after all others.
         zone.map_or(1 + u32::from(u8::MAX) + root, u32::from)
     };
     (0..).zip(said).map(number).collect()

@@ -168,7 +168,7 @@ fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeRe
     readers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
-/// The routes of one NIC, with the expected ones.
+/// Compares the routes of packets from one NIC with the cables.
 struct NodeReader<'a> {
     network: &'a Network<'a>,
     from_t0s: &'a FromT0s,
@@ -177,7 +177,7 @@ struct NodeReader<'a> {
 }
 
 impl NodeReader<'_> {
-    /// Returns the planes whose T0 has cables to a class: those without drained cables, or all.
+    /// Returns the planes in which cables of the NIC and its T0 lead to a class: without drained cables, or over all.
     fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
         let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
         let leads = cables.filter(|cable| all || !cable.drained).filter(|cable| match cable.upper.party {
@@ -189,7 +189,7 @@ impl NodeReader<'_> {
         leads.map(|cable| cable.plane).collect()
     }
 
-    /// Returns whether a class contains the node's own addresses.
+    /// Returns whether all NICs of a class are the node's own.
     fn own(&self, class: ClassId) -> bool {
         let nics = &self.network.classes.nics[class as usize];
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
