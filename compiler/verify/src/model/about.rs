@@ -11,7 +11,7 @@ pub(crate) enum Term {
     Interval,
     /// The time between attempts to connect.
     Connect,
-    /// The rest after a limit was passed.
+    /// The pause before a session is tried again after its prefix limit was exceeded.
     Rest,
     /// The limit of prefixes.
     Limit,

@@ -216,7 +216,7 @@ impl Cabling {
         self.node_plugs.of(node.0 as usize)
     }
 
-    /// Returns the cable in a slot of a switch, with its near and far end.
+    /// Returns the cable in a slot of a switch, and which of its ends is there.
     #[inline]
     pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         let plug = self.at_switch(switch)[usize::from(slot)];
@@ -262,7 +262,7 @@ impl Cabling {
         Place::line(self.lists[at].file.clone(), self.cables.line(id) as usize)
     }
 
-    /// Returns the list of a plane's cables; that of the first plane if the plane is unknown.
+    /// Returns the list of a plane's cables; that of plane 0 if the plane is unknown.
     pub(crate) fn list_of(&self, plane: Option<u8>) -> Option<Place> {
         let name = format!("plane-{}", plane.unwrap_or(0));
         let list = self.lists.iter().find(|list| list.file.file_stem() == Some(&name));

@@ -93,7 +93,7 @@ impl Destinations {
         self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NOBODY)
     }
 
-    /// Returns the NIC if a route uses only its cable.
+    /// Returns the NIC if a route uses only its cables.
     pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: RouteView<'_>) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
         let mut ways = route.ways.iter().map(|way| nic(way.slot));
@@ -108,7 +108,7 @@ impl Destinations {
     }
 }
 
-/// Returns the number of the NIC with port `nicNpP`. With another name, the port is a NIC of its own.
+/// Returns the number of the NIC with port `nicNpP`. All ports of a node with other names count as one more NIC.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

@@ -109,7 +109,7 @@ impl Fabric {
         Some(self.end_state(end)?.facts.of(&self.facts))
     }
 
-    /// Returns the cable in a slot of a switch, with its near and far end.
+    /// Returns the cable in a slot of a switch, and which of its ends is there.
     #[inline]
     pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         self.cabling.plugged(switch, slot)

@@ -40,7 +40,7 @@ pub(crate) struct Group {
     pub(crate) profile: SmolStr,
     /// Code points of packets trimmed inside the fabric and at the last hop, if tables state them.
     pub(crate) trimmed: Option<(u8, u8)>,
-    /// Round-trip times and what is computed from them, as text.
+    /// The longest round trip, and the values computed from it.
     pub(crate) delay: Option<closc_artefacts::path_table::Delay>,
     /// Names of denied elements, in the order of denials.
     pub(crate) denied_names: Vec<SmolStr>,

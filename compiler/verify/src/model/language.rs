@@ -1,7 +1,7 @@
 //! A configuration language of switches: its capabilities and terms.
 //!
-//! Invariants: other modules only use these properties and never compare languages, so a new language is only a new
-//! module of [`crate::read`].
+//! Invariants: other modules only use these properties and never test for a particular language, so a new language is
+//! only a new module of [`crate::read`].
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -22,7 +22,7 @@ pub(crate) struct BackupPair {
     pub(crate) primary: PairedPort,
     /// Its backup.
     pub(crate) backup: PairedPort,
-    /// Components of which both depend.
+    /// Components on which both depend.
     pub(crate) shares: Vec<SharedPart>,
 }
 

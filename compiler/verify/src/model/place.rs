@@ -102,7 +102,7 @@ impl Step {
         Step::Start(text.into())
     }
 
-    /// Makes the step to a command of IPv4 or IPv6, by what follows the word.
+    /// Makes the step to a command of IPv4 or IPv6, by the text after `ip` or `ipv6`.
     pub(crate) fn ip(rest: impl Into<String>) -> Self {
         Step::Around("ip".to_owned(), rest.into())
     }

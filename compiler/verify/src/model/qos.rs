@@ -14,7 +14,7 @@ pub(crate) struct QosConfig {
     pub(crate) pools: Option<Pools>,
 }
 
-/// Resolved QoS tables, for any switch.
+/// Resolved QoS tables, by port name, for all switches whose tables have the same text.
 #[derive(Debug)]
 pub(crate) struct NamedQos {
     /// Ports in the order of the file, each with its index in the configuration.

@@ -101,8 +101,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Returns whether the widths fit into 16 bits and the plane is either in uSIDs or in the block. Other methods
-    /// require that.
+    /// Returns whether the widths fit into 16 bits, the block is a /32, and at most one of uSIDs and block contains the
+    /// plane. Other methods require that.
     pub(crate) fn fits(&self) -> bool {
         let widths = [self.role_bits, self.plane_bits, self.zone_bits, self.index_bits];
         let once = !self.in_block || self.plane_bits == 0;
@@ -134,7 +134,7 @@ impl Layout {
         self.in_block || self.plane(usid) == u16::from(plane)
     }
 
-    /// Returns the row of a T1.
+    /// Returns the row of a T1, by its index in the zone.
     pub(crate) fn row_of(&self, t1: u16) -> u16 {
         self.t2_rows.and_then(|rows| t1.checked_rem(rows)).unwrap_or(t1)
     }

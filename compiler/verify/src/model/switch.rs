@@ -1,7 +1,7 @@
 //! State of a switch or node that is kept after its file is dropped: enough to forward packets, without text.
 //!
-//! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes about 25 bytes and needs no
-//! look-up by name. `ends` stores ports, and `ways` stores next hops.
+//! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes 16 bytes, without its routes,
+//! and needs no look-up by name. `ends` stores ports, and `ways` stores next hops.
 
 mod ends;
 mod routes;
@@ -253,7 +253,7 @@ impl Switch {
 pub(crate) struct Node {
     /// Its ports, by slot.
     pub(crate) ends: Ends,
-    /// For each slot, the first segments that lead out there.
+    /// For each slot, the first segments that lead out there, and whether the next hop of each is right.
     pub(crate) first: Vec<Vec<(Usid, bool)>>,
     /// Segments it decapsulates.
     pub(crate) decapsulates: Vec<Prefix>,
