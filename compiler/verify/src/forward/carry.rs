@@ -1,7 +1,7 @@
 //! Whether a cable carries a frame.
 //!
-//! In: a cable, the sending end, and the next hop of the route. Out: yes or no. Invariants: devices without files in
-//! the tree (NICs without a folder) count as configured correctly.
+//! In: a cable, the sending end, and the next hop of the route. Out: yes or no. Invariants: a receiving NIC without
+//! files in the tree counts as configured correctly. Callers decide whether a NIC without files sends.
 
 use crate::check::bgp::comes_up;
 use crate::model::cabling::{Cable, Party, Side};
@@ -25,7 +25,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let wire = alike(ours.wire.speed, theirs.wire.speed)
         && alike(ours.wire.mtu, theirs.wire.mtu)
         && alike(ours.wire.fec, theirs.wire.fec);
-    // The port at the other end has another role, so its ingress filter drops the packet.
+    // If the port at the other end has another role, its ingress filter drops the packet.
     let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;

@@ -1,7 +1,7 @@
 //! Forwards one packet hop by hop, by longest prefix match over all routes of a switch.
 //!
-//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends: a
-//! packet that passes more switches than a list has uSIDs is in a loop.
+//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends,
+//! because a packet that leaves its twelfth switch for another one counts as looping.
 
 use closc_artefacts::Address;
 
@@ -11,7 +11,8 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
 
-/// Maximum number of switches on a path: lists have at most six uSIDs.
+/// Number of switches after which a packet counts as looping. Lists have at most six uSIDs, so correct paths have
+/// fewer.
 const HOPS_MAX: usize = 12;
 
 /// Forwarding state of the fabric.
