@@ -1,10 +1,10 @@
 //! Values that parts of a fabric must share, or must not share.
 //!
-//! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Values that must be unique
-//! in the fabric are covered by ranges: if ranges of two parts overlap, a value may be used twice. Every rule is judged
-//! either inside a part or from these values alone. `alike` contains the common values of rules that compare with the
-//! majority. `once` contains the values that no two switches or cables share, and `nics` the addresses of NICs, which
-//! are the same in every plane.
+//! In: the fabric of a part. Out: [`Interface`]. Invariants: it grows with planes, T0 groups and irregularities, not
+//! with cables or NICs. Values that must be unique in the fabric are covered by ranges: if ranges of two parts overlap,
+//! a value may be used twice. Every rule is judged either inside a part or from these values alone. `alike` contains
+//! the common values of rules that compare with the majority. `once` contains the values that no two switches or cables
+//! share, and `nics` the addresses of NICs, which are the same in every plane.
 
 pub(crate) mod nics;
 
@@ -27,7 +27,8 @@ use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 use nics::Nics;
 
-/// Maximum number of ranges per kind of value. In every address plan, planes, tiers and zones are separate ranges.
+/// Maximum number of ranges per kind of value, without those of switches that have no cable. In every address plan,
+/// planes, tiers and zones are separate ranges.
 const RUNS: usize = 1024;
 
 /// Kinds of values that must be unique.
@@ -211,7 +212,7 @@ struct Values {
 }
 
 impl Values {
-    /// Returns ranges that contain all values. Single values get ranges of their own.
+    /// Returns ranges that contain all values. Values of switches without cables get ranges that contain no others.
     fn runs(self) -> Vec<[String; 2]> {
         let mut all = runs(self.placed, RUNS);
         all.extend(runs(self.lone, usize::MAX));
@@ -286,7 +287,7 @@ fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay>
     Some(StatedDelay { base_rtt_ns, mtu, speed_mbps })
 }
 
-/// The addresses of the NICs of each plane.
+/// Returns the addresses of the NICs of each plane.
 fn addresses(network: &Network<'_>) -> BTreeMap<u8, Nics> {
     let fabric = network.fabric;
     let mut planes: BTreeMap<u8, Vec<(String, Address)>> = BTreeMap::new();
