@@ -27,7 +27,8 @@ pub struct WalkCounts {
     pub in_use: u128,
     /// Paths that do not arrive and are not denied.
     pub lost: u128,
-    /// Paths that end at another NIC.
+    /// Paths that end at another NIC, or at theirs over another plane or another number of switches than their list
+    /// has.
     pub astray: u128,
 }
 
