@@ -10,7 +10,7 @@ use crate::model::fabric::Fabric;
 use crate::model::stated::Stated;
 use crate::rules::limits::{FIT, HARDWARE};
 
-/// Checks the sizes of all switches whose hardware is known.
+/// Checks that the hardware of all switches is known and that their tables fit it.
 pub(crate) fn check(
     fabric: &Fabric,
     known: &BTreeMap<String, Hardware>,

@@ -91,7 +91,8 @@ fn halves(
     findings: &mut Findings,
 ) {
     let (Some(a), Some(b)) = (lower.address, upper.address) else {
-        // A P4 target has no addresses. Any other end without one was reported when the device was read.
+        // P4 targets have no addresses, and with BGP neither have ports between switches. Other ends without one were
+        // reported when the device was read.
         return;
     };
     let fit = u128::from(a) ^ u128::from(b) == 1;

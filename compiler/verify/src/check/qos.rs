@@ -219,8 +219,8 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        // A language may be unable to express pauses and trimming. The compiler rejects fabrics that need both, so
-        // nothing is compared here.
+        // A language may be unable to express pauses and trimming. The compiler rejects fabrics that need them there,
+        // so they are not compared.
         let says_all = pauses_and_trims(self.fabric, self.sort);
         if says_all {
             self.pauses(&qos);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use closc_artefacts::Address;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of NICs: several times as many as the fabric language can describe.
+/// Maximum number of NICs that a summary may list.
 pub(crate) const NICS_MAX: u64 = 1 << 24;
 
 /// Maximum number of digits of a number in a name.

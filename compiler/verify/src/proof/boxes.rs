@@ -24,7 +24,7 @@ pub(crate) type Box6 = [Option<u16>; FIELDS];
 /// Everything.
 pub(crate) const ALL: Box6 = [None; FIELDS];
 
-/// Number of look-ups after which a box counts as not denied. Tables written by closc need one.
+/// Number of enumerated values after which a box counts as not denied. A box that one denial covers needs none.
 const BUDGET: u32 = 1 << 16;
 
 /// The denials of a table in one plane.

@@ -17,6 +17,7 @@ use crate::model::segment::Tier;
 use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
 /// Checks that filters reject prefixes shorter than those that are announced, and that T0s announce only their own.
+/// Also checks prefix limits and preferences.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     let shortest = shortest(fabric);
     let meant = preferences(fabric);
