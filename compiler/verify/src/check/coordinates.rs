@@ -136,7 +136,7 @@ const POSITION_BITS: u32 = 6;
 struct Spot {
     tier: Tier,
     plane: u8,
-    /// Zones have eight bits in addresses of cables, which have the least room.
+    /// Zones have eight bits in addresses of cables, which have the fewest bits for them.
     zone: u8,
     /// From 1.
     number: u16,

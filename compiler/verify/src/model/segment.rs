@@ -244,7 +244,7 @@ pub(crate) fn slots(address: Address) -> [Usid; SLOTS] {
     std::array::from_fn(|at| Usid(segments[at + 2]))
 }
 
-/// Returns an address with its uSIDs moved up by one: what a uN does (RFC 9800 section 4.1.1).
+/// Returns an address with its uSIDs moved up by one, as by a uN (RFC 9800 section 4.1.1).
 pub(crate) fn shifted(address: Address) -> Address {
     let bits = u128::from(address);
     Address::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)

@@ -1,8 +1,8 @@
 //! Times of sessions are those that the manifest states.
 //!
 //! In: all switches with BGP, and the manifest. Out: a violation for each switch with other times. Invariants: a
-//! missing setting counts as FRR's default, if that is the same in all of its profiles. Settings that a language cannot
-//! express are not compared.
+//! missing restart time or time between announcements counts as FRR's default. All other times must be set. Settings
+//! that a language cannot express are not compared.
 
 use std::sync::Arc;
 
