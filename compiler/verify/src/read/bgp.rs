@@ -1,4 +1,4 @@
-//! BGP statements of a text, by name: lists, filters, groups and neighbours; and how the names are resolved.
+//! BGP statements of a configuration (lists, filters, groups, neighbours), and the resolution of their names.
 //!
 //! In: statements from the readers of single languages. Out: a [`Config`] in which names are resolved. Invariants:
 //! undefined names are reported.
@@ -20,13 +20,13 @@ use crate::model::place::Target;
 pub(crate) struct Names<'a> {
     /// BFD profiles.
     pub(crate) profiles: BTreeMap<&'a str, Bfd>,
-    /// Lists of prefixes, by sequence number.
+    /// Prefix lists: entries by sequence number.
     pub(crate) prefixes: BTreeMap<&'a str, BTreeMap<u32, Entry>>,
-    /// Lists of path lengths, by sequence number.
+    /// Lists of AS path lengths: permit and length by sequence number.
     pub(crate) paths: BTreeMap<&'a str, BTreeMap<u32, (bool, u8)>>,
-    /// Community lists with the mark for drained paths.
+    /// Names of community lists that match the community of drained paths (RFC 8326).
     pub(crate) drained: BTreeSet<&'a str>,
-    /// Filters, by sequence number.
+    /// Route maps: clauses by sequence number.
     pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, Said<'a>>>,
     /// The process.
     pub(crate) process: Option<Instance<'a>>,
@@ -80,7 +80,7 @@ pub(crate) struct Agreed<'a> {
     pub(crate) group: Option<&'a str>,
     /// Whether the address family of the fabric is carried, if stated.
     pub(crate) active: Option<bool>,
-    /// Whether BFD is used: the name of its profile, or `None` for its own times.
+    /// The BFD profile, empty if the neighbour states its own times. `None`: no BFD.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
     pub(crate) interval_s: Option<u16>,
@@ -88,18 +88,18 @@ pub(crate) struct Agreed<'a> {
     pub(crate) accepted: Option<&'a str>,
     pub(crate) announced: Option<&'a str>,
     pub(crate) limit: Option<(u32, Option<u16>)>,
-    /// Seconds until a session is restarted after a limit, if stated.
+    /// Seconds until a session that exceeded its prefix limit is restarted, if stated.
     pub(crate) rest_s: Option<u16>,
     pub(crate) accepts_own: bool,
     /// The family of next hops of IPv4 routes (RFC 8950), if the language states it.
     pub(crate) next_hops: Option<Family>,
     /// Whether communities are sent, if the language requires a command for that.
     pub(crate) sends_communities: bool,
-    /// Whether nothing passes without a filter, inwards and outwards, if groups state it.
+    /// Whether all routes are denied if no filter is configured, inbound and outbound. Only groups state it.
     pub(crate) strict: [bool; 2],
 }
 
-/// An undefined reference: its kind and name.
+/// Undefined references: the kind and name of each.
 pub(crate) type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
@@ -181,7 +181,8 @@ impl<'a> Names<'a> {
         Policy(map.values().map(|said| self.clause(said, own, lost)).collect())
     }
 
-    /// A clause that refers to something undefined matches nothing.
+    /// A clause with an undefined list of prefixes or paths matches nothing. An undefined community list counts as that
+    /// of drained paths. All are reported.
     fn clause(&self, said: &Said<'a>, own: &[Prefix], lost: &mut Lost<'a>) -> Clause {
         // A list of the other family has no prefix of this one.
         let fits = said.family.is_none_or(|family| Some(family) == self.family);
@@ -223,7 +224,7 @@ impl<'a> Instance<'a> {
         named.is_some_and(|named| *self.process.family.get_or_insert(named) == named)
     }
 
-    /// `neighbor NAME remote-as`: of a group, of a neighbour that is known, or of a new one.
+    /// `neighbor NAME remote-as`: sets it for a group or a neighbour. An unknown name becomes a neighbour.
     pub(crate) fn remote(&mut self, name: &'a str, remote: Remote) {
         if let Some(group) = self.groups.get_mut(name) {
             group.remote = Some(remote);
@@ -234,7 +235,7 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Remote AS of neighbours by their group.
+    /// Returns the remote AS that a neighbour has from its group.
     fn of_group(&self, name: &str) -> Option<Remote> {
         self.groups.get(self.agreed.get(name)?.group?)?.remote
     }
@@ -246,7 +247,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// Replaces a prefix that the switch originates by its index.
+/// Replaces an exact match of a prefix that the switch originates with the index of that prefix.
 fn normal(entry: Entry, own: &[Prefix]) -> Entry {
     let Matched::Within { net, from, to } = entry.matched else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
@@ -269,7 +270,7 @@ fn lengths<'e>(entries: impl Iterator<Item = &'e (bool, u8)>) -> Lengths {
     Lengths(all)
 }
 
-/// Returns the AS path lengths that an FRR pattern matches, if it matches by length alone.
+/// Returns the AS path length that an FRR pattern matches, if it matches by length alone.
 pub(crate) fn length(pattern: &str) -> Option<u8> {
     let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
     if inner.is_empty() {

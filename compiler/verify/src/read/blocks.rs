@@ -1,8 +1,8 @@
 //! Places in configurations with one command per line, where the commands of a block are indented: `eos.conf`,
 //! `frr.conf`, and the batches of `ip` and `tc`, which have no blocks.
 //!
-//! In: a text and a path of commands, outermost first. Out: lines of the path. Invariants: commands are not interpreted,
-//! so a text with an error has places, too.
+//! In: a text and a path of commands, outermost first. Out: lines of the path. Invariants: commands are not
+//! interpreted, so lines are also found in a text with errors.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ struct Entry<'t> {
     command: &'t str,
 }
 
-/// Returns where the command at a path is, or the innermost command on the path that is there.
+/// Returns the offset of the command at a path. If it is missing, that of the innermost enclosing command that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let entries = entries(text);
     let (mut at, mut below) = (None, 0..entries.len());
@@ -43,7 +43,7 @@ pub(crate) fn commands<'t>(text: &'t str, path: &[Step]) -> Vec<&'t str> {
     found.into_iter().map(|(at, _)| entries[at].command).collect()
 }
 
-/// Returns the entries of a block that are in no block inside it.
+/// Returns the entries directly in a block, without those of nested blocks.
 fn direct<'e>(entries: &'e [Entry<'_>], below: &Range<usize>) -> impl Iterator<Item = usize> + use<'e> {
     let indent = entries.get(below.start).map(|first| first.indent);
     below.clone().filter(move |at| Some(entries[*at].indent) == indent)
@@ -55,7 +55,7 @@ fn block(entries: &[Entry<'_>], at: usize, end: usize) -> Range<usize> {
     at + 1..(at + 1..end).find(outside).unwrap_or(end)
 }
 
-/// Returns the lines of a text. Lines of `!` only separate.
+/// Returns the lines of a text. Lines that begin with `!` are skipped.
 fn entries(text: &str) -> Vec<Entry<'_>> {
     let mut offset = 0;
     let mut all = Vec::new();

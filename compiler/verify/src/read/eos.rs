@@ -17,7 +17,7 @@ use crate::model::place::Target;
 pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
     quality: Quality::Ports(Bounds::Each),
-    // EOS has no published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
+    // EOS has no published command for any of these (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
     unsaid: &[Unsaid::Connects, Unsaid::Forwarding, Unsaid::Bandwidths],
     place: find,
     ..Language::TEXT

@@ -1,5 +1,5 @@
 //! The language module of FRRouting on Linux: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports
-//! and neighbours, `tc.batch` for queues, and `daemons`.
+//! and neighbours, `tc.batch` for queues, `devices.batch` and `sysctl.conf` for the kernel, and `daemons`.
 
 mod bgp;
 pub(crate) mod conf;

@@ -59,14 +59,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
     }
 }
 
-/// A table: calls a function with each key and row.
+/// A visitor of a table that calls a function with each key and row.
 pub(crate) struct Rows<'f, V, F> {
     each: &'f mut F,
     row: PhantomData<V>,
 }
 
 impl<'f, V, F> Rows<'f, V, F> {
-    /// Takes the function.
+    /// Creates the visitor.
     pub(crate) fn new(each: &'f mut F) -> Self {
         Rows { each, row: PhantomData }
     }
@@ -165,7 +165,7 @@ impl<'a> MapAccess<'a> for Value<'_, 'a> {
     }
 }
 
-/// Returns where the value at a path starts in a document, or the innermost value on the path that is there.
+/// Returns the offset of the value at a path. If it is missing, that of the innermost enclosing value that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let mut value = text.trim_start();
     for step in path {
@@ -176,7 +176,7 @@ pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
             }
             Ok(())
         };
-        // Of a document with an error, the part before it counts.
+        // In an invalid document, the part before the error is searched.
         let _ = Rows::new(&mut each).deserialize(&mut serde_json::Deserializer::from_str(value));
         match found {
             Some(at) => value = &text[at..],
@@ -214,7 +214,7 @@ fn syntax(text: &str) -> ReadError {
 fn moved(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
     let start = text[at..].split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum::<usize>();
     let mut end = &text[..(at + start + error.column()).min(text.len())];
-    // An error of the last row is reported behind the table.
+    // serde_json reports an error of the last row after the closing brace of the table.
     if error.is_data() {
         end = end.strip_suffix('}').unwrap_or(end).trim_end();
     }

@@ -37,7 +37,7 @@ enum Form {
     Complete,
 }
 
-/// Element that is open: none, `system`, `cpu`, or the PCI switch of a GPU.
+/// The innermost open element: none, `system`, `cpu`, the PCI switch of a GPU, or none after the end of `system`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     File,

@@ -32,8 +32,7 @@ const REACH: [(&str, Option<u32>); 13] = [
     ("dwdm", None),
 ];
 
-/// Reach of copper over fast lanes: Mb/s of a lane and lanes of a port from which on it applies, and metres. The shortest
-/// are first.
+/// Reach of copper over fast lanes: medium, minimum speed and number of lanes, and metres. Shorter reaches come first.
 const FAST_COPPER: [(&str, Lane, u32); 4] = [
     // Clause 179 of IEEE P802.3dj, a draft.
     ("dac", Lane { mbps: 200_000, of: 1 }, 1),
@@ -45,7 +44,7 @@ const FAST_COPPER: [(&str, Lane, u32); 4] = [
     ("acc", Lane { mbps: 200_000, of: 1 }, 3),
 ];
 
-/// Cables between namespaces, of any length.
+/// Cables between network namespaces, of any length.
 const VIRTUAL: &str = "virtual";
 
 /// A serial lane of a port.

@@ -8,7 +8,7 @@ use super::netplan::{METRIC, destination, does, value};
 use super::site::SiteGroup;
 use crate::model::network::{GivenName, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
 
-/// The folder in that of a node.
+/// The folder, below that of a node.
 pub(crate) const FOLDER: &str = "networkd";
 
 /// A section: its name, its line, and its keys with their values.
@@ -40,7 +40,7 @@ impl<'a> Section<'a> {
         Some(value)
     }
 
-    /// Ends the section: remaining keys are unknown.
+    /// Ends the section. Keys that remain are unknown, unless sites set them freely.
     fn end(self) -> Result<(), ReadError> {
         let of_site = |key: &str| {
             let own = format!("[{}] {key}", self.name);
@@ -100,7 +100,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
             return Err(ReadError::at(at, format!("`{line}` is not a setting of a section")));
         };
         let (key, value) = (key.trim_end(), value.trim_start());
-        // Repeated patterns of a match are added.
+        // networkd merges the values of repeated `[Match]` keys, and any of them may match.
         let is_more = |(known, other): &(&str, &str)| *known == key && *other != value;
         if section.name == "Match" && section.keys.iter().any(is_more) {
             return Err(ReadError::at(at, format!("`{key}` in `[Match]` matches more than one thing")));

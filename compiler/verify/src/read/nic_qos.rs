@@ -24,7 +24,7 @@ enum At {
     Loop,
 }
 
-/// Required settings of every port, each once.
+/// Required commands and options. Each is given once, except `--dscp2prio`.
 const WANTED: [&str; 11] = [
     "set -eu",
     "-d",

@@ -58,7 +58,7 @@ impl Destinations for Vec<form::Destination> {
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
 
-    /// Destinations are by far most of the text, with one per T0 group in the table of each group.
+    /// Destinations are most of the text: each table has one per T0 group.
     fn shorter(json: &[u8]) -> Option<Vec<u8>> {
         let (begin, end): (&[u8], &[u8]) = (b"\n  \"destinations\": [\n", b"\n  ],\n  \"denied\": [");
         let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
@@ -145,7 +145,8 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let written = orders + orders_len(header);
     let named = denials + 20 * table.denied().count() + table.fabric().map_or(0, |name| 1 + name.len());
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
-    // Versions 3 and 4 have more header fields, and none for the position of the plane.
+    // Byte 17 is the shift of the plane in a uSID, and zero if the plane is in the block. Version 3 adds fields up to
+    // the end of the header, except byte 125, and version 4 adds byte 125.
     let unused: &[usize] = match (binary.get(VERSION), header.plane) {
         (Some(4), PlaneAt::Block) => &[17],
         (Some(4), PlaneAt::Usids { .. }) => &[],

@@ -71,7 +71,8 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     Ok(device)
 }
 
-/// Reports routing settings in CONFIG_DB: a controller does the routing, and there must be only one router per port.
+/// Reports routing settings in CONFIG_DB: a controller writes routes, interfaces and neighbours, and a port must have
+/// one router interface.
 fn second_router(device: &mut Device<'_>) {
     let mut found = Vec::new();
     if !device.routes.is_empty() {

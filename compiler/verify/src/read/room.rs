@@ -80,7 +80,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Takes the contents of files.
+    /// Wraps the contents of files, in the order of [`Room::files`].
     pub(crate) fn new(room: &Room, bytes: &'a [Vec<u8>]) -> Self {
         Files { files: room.files, bytes }
     }

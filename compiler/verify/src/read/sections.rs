@@ -1,6 +1,6 @@
 //! Cache of tables that are identical on many switches.
 //!
-//! In: the text behind the name of a table. Out: the table as read for an earlier switch, if its bytes are the same.
+//! In: the text after the name of a table. Out: the table as read for an earlier switch, if its bytes are the same.
 //! Invariants: a table ends with its closing brace, so text that starts with the bytes of a complete table starts with
 //! that table. Cached results depend only on these bytes. Only a few versions of each table are kept.
 

@@ -1,4 +1,5 @@
-//! Files of a tree that do not affect forwarding: they are reported as not judged.
+//! Files of a tree that are reported as not judged. Files in `ranks/` and `kubernetes/` do not affect forwarding.
+//! Programs in `p4/` do: they are reported only if the caller passes no digests for them.
 
 use camino::Utf8Path;
 

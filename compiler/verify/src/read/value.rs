@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use closc_artefacts::{Family, Prefix};
 
-/// Parses a value; the error says what it was.
+/// Parses a value; the error contains the text and the expected type.
 pub(crate) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| {
         let kind = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Places in YAML of block mappings, one key per line.
+//! Places in YAML that consists of block mappings, one key per line.
 //!
-//! In: a text and a path of keys. Out: lines of the path. Invariants: values are not interpreted, so a text with an
-//! error has places, too.
+//! In: a text and a path of keys. Out: lines of the path. Invariants: values are not interpreted, so lines are also
+//! found in a text with errors.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ struct Entry<'t> {
     value: &'t str,
 }
 
-/// Returns where the key at a path is, or the innermost key on the path that is there.
+/// Returns the offset of the key at a path. If it is missing, that of the innermost enclosing key that exists.
 pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
     let entries = entries(text);
     descend(&entries, path).0.map(|at| entries[at].offset)
@@ -28,7 +28,7 @@ pub(crate) fn get<'t>(text: &'t str, path: &[Step]) -> Option<&'t str> {
     at.filter(|_| !missing).map(|at| entries[at].value)
 }
 
-/// Returns the keys below a path that have no keys below.
+/// Returns the keys at any depth below a path that have a value on their line.
 pub(crate) fn leaves(text: &str, path: &[Step]) -> Vec<String> {
     let entries = entries(text);
     let (_, below, missing) = descend(&entries, path);
@@ -44,7 +44,7 @@ pub(crate) fn keys(text: &str, path: &[Step]) -> Vec<String> {
     below.filter(|at| Some(entries[*at].indent) == indent).map(|at| entries[at].key.to_owned()).collect()
 }
 
-/// Returns the paths that fit one with `*` for any key, as far as they are there.
+/// Replaces each `*` of a path by the keys that exist there, and returns the resulting paths.
 pub(crate) fn paths(text: &str, path: &[Step]) -> Vec<Vec<Step>> {
     let mut found: Vec<Vec<Step>> = vec![Vec::new()];
     for step in path {
