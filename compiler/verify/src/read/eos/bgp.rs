@@ -126,7 +126,7 @@ impl<'a> BgpReader<'a> {
                 bgp.groups.entry(name).or_default();
             }
             ["neighbor", name, "remote-as", asn] => bgp.remote(name, Remote::As(parse(asn)?)),
-            // These are read of groups, so that a neighbour must not override them.
+            // These are read from groups only, so a neighbour must not override them.
             ["neighbor", name, "send-community" | "missing-policy" | "next-hop", ..]
                 if !bgp.groups.contains_key(name) =>
             {
@@ -141,7 +141,7 @@ impl<'a> BgpReader<'a> {
     /// Stores the configuration in a device.
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
         if let Some(bgp) = &mut self.names.process {
-            // No source contains the default of EOS, so it must be configured.
+            // No source documents the default of EOS, so a missing time counts as 0.
             bgp.process.restart.within_s.get_or_insert(0);
             for agreed in bgp.groups.values_mut() {
                 agreed.interval_s.get_or_insert(0);
@@ -182,7 +182,7 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
         ["idle-restart-timer", time] => agreed.rest_s = Some(parse(time)?),
         ["send-community"] => agreed.sends_communities = true,
         ["send-community", kinds @ ..] => agreed.sends_communities = kinds.contains(&"standard"),
-        // None means no limit.
+        // 0 means no limit.
         ["maximum-routes", limit] => {
             agreed.limit = Some((parse(limit)?, None));
         }
@@ -247,7 +247,7 @@ fn permit(action: &str) -> Result<bool, Refusal> {
     }
 }
 
-/// Without lengths a prefix matches itself.
+/// Without lengths, a prefix matches only itself.
 fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
     let length = |text: &str| value::length(net.family(), text);

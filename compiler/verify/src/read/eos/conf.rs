@@ -23,7 +23,7 @@ use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::{self, parse};
 
-/// Dynamic load balancing: whether it is on, and the next-hop groups that have room.
+/// Dynamic load balancing: whether it is on, and the number of next-hop groups that fit.
 #[derive(Default)]
 struct Flowlets {
     is_on: bool,
@@ -31,7 +31,7 @@ struct Flowlets {
 }
 
 impl Flowlets {
-    /// Reads the words behind `ip hardware fib`.
+    /// Reads the words after `ip hardware fib`.
     fn read(&mut self, words: &[&str]) -> Result<(), Refusal> {
         match words {
             ["load-balance", "distribution", "dynamic"] => self.is_on = true,
@@ -48,7 +48,7 @@ impl Flowlets {
         Ok(())
     }
 
-    /// Returns the balancing of the switch.
+    /// Returns the load balancing of the switch.
     fn finish(self) -> Option<DeviceBalance> {
         self.is_on.then_some(DeviceBalance { kind: Balance::Flowlet, groups: Some(self.groups) })
     }
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
         Ok(self.routes.add(value::prefix(family, text)?, Cow::Borrowed(text), hop)?)
     }
 
-    /// Returns a fault if the command without which IPv4 is not forwarded is missing.
+    /// Returns a fault if the switch has an IPv4 loopback and the command that enables IPv4 forwarding is missing.
     fn forwards_no_ipv4(&self) -> Option<(FaultKind, Vec<String>, String)> {
         let is_ipv4 = self.device.loopbacks.iter().any(|own| own.family() == Family::V4);
         let (wanted, forwards) = if self.routing.speaks_bgp() {

@@ -60,7 +60,7 @@ pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
     }]
 }
 
-/// Returns the facts of a term of sessions. Groups of sessions have their terms in common.
+/// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group = |name: &str| {
         vec![Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() }]
@@ -78,7 +78,7 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
     }
 }
 
-/// Returns the paths of a command of the group of a port's session, or of all groups.
+/// Returns the paths of a command in the peer group of a port's session; in all groups if it has none.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let process = Step::start("router bgp");
     let member = Step::start(format!("neighbor interface {port} "));
@@ -101,7 +101,7 @@ fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     paths.collect()
 }
 
-/// Returns the paths of a setting of the quality of service of a port.
+/// Returns the paths of a QoS setting of a port.
 fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let attached = vec![format!("interface {port}").as_str().into(), Step::start("service-profile ")];
     let reference = blocks::commands(text, &attached);

@@ -1,7 +1,7 @@
 //! Reads the QoS configuration of EOS: maps of the switch, QoS profiles of ports, shares of the buffer.
 //!
-//! In: commands with their modes. Out: a [`QosConfig`] in which names are resolved. Invariants: a pause stops the class
-//! and the group with its number. Of repeated settings, the last one counts.
+//! In: commands with their modes. Out: a [`QosConfig`] in which names are resolved. Invariants: a pause of priority n
+//! stops queue n, and class n uses priority group n. Of repeated settings, the last one counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,12 +55,13 @@ struct Profile {
     priorities: BTreeSet<u8>,
     marks: BTreeMap<u8, (u64, u64, u64)>,
     settings: BTreeMap<String, String>,
-    /// Keywords of its queues: those of Jericho and Qumran, or those of Tomahawk.
+    /// Whether it has queues by the keyword of Jericho and Qumran (`tx-queue`), and by that of Tomahawk
+    /// (`uc-tx-queue`).
     words: [bool; 2],
 }
 
 impl<'a> QosReader<'a> {
-    /// Gives a port a profile.
+    /// Assigns a profile to a port, replacing an earlier one.
     pub(super) fn attach(&mut self, port: u16, profile: &'a str) {
         self.attached.retain(|(known, _)| *known != port);
         self.attached.push((port, profile));
@@ -118,7 +119,7 @@ impl<'a> QosReader<'a> {
         Ok(None)
     }
 
-    /// Resolves the names and gives each port its index; returns undefined references.
+    /// Resolves the names and sets the index of each port. Also returns faults, as text to search for and message.
     pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(String, String)>) {
         let mut faults = Vec::new();
         let mut lost = |kind: &str, name: &str| {
@@ -282,7 +283,8 @@ impl Profile {
         Ok(())
     }
 
-    /// The bandwidth share of a weighted queue; with `priority strict` it has no meaning for the others.
+    /// Sets the bandwidth share of a queue. If the queue is still strict, its value keeps that word, so it differs from
+    /// that of a weighted queue.
     fn share(&mut self, name: String, kind: &str, share: &str) -> Result<(), Refusal> {
         let share: u8 = parse(share)?;
         let own = self.settings.entry(name).or_default();

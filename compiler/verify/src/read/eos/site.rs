@@ -1,12 +1,12 @@
 //! Settings that sites set freely in `eos.conf`: commands by their first words.
 //!
 //! In: a command. Out: the setting that it is, if it is one. Invariants: in a mode of the site only the commands listed
-//! for it are accepted, so a later command is judged like any other.
+//! for it are accepted, so any other command is judged as usual.
 
 use crate::read::site::SiteGroup;
 
-/// Commands, with or without `no` and `default`. A command of the mode that the first one opens follows after `>`; `#`
-/// stands for a number.
+/// Commands, with or without `no` and `default`. The words after `>` are a command of the mode that the words before it
+/// open. `#` stands for a number.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &[
@@ -174,7 +174,7 @@ impl SiteMode {
     }
 }
 
-/// All commands at the top, each with those of its mode.
+/// All commands at the top, each with one command of the mode that it opens, if any.
 fn settings() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let all = SITE.iter().flat_map(|group| group.settings.iter().copied());
     let of_ports = |setting: &&str| setting.starts_with("interface ");
