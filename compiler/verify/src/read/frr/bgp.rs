@@ -155,7 +155,7 @@ impl<'a> BgpReader<'a> {
             }
             ["maximum-paths", paths] => {
                 let width = parse(paths)?;
-                // FRR rejects the line above its limit, and uses a single path.
+                // Above its limit, FRR rejects the line and uses a single path.
                 let most = self.multipath_max;
                 if !(1..=most).contains(&width) {
                     return Err(Refusal::Value(format!(
@@ -171,7 +171,7 @@ impl<'a> BgpReader<'a> {
     }
 }
 
-/// `neighbor NAME interface`: alone, or followed by a number or a group.
+/// `neighbor NAME interface`, with `v6only`, a remote AS or a peer group, if any.
 fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
     let (link_local_only, rest) = match words {
         ["v6only", rest @ ..] => (true, rest),
@@ -261,7 +261,8 @@ fn remote(asn: &str) -> Result<Remote, Refusal> {
     if asn == "external" { Ok(Remote::Any) } else { Ok(Remote::As(parse(asn)?)) }
 }
 
-/// Without `ge` and `le` a prefix matches itself; with one of them, the other end is its own length or the longest.
+/// Without `ge` and `le`, a prefix matches only itself. Without `ge`, the minimum is its own length. With `ge` alone,
+/// the maximum is the longest.
 fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
     let length = |text: &str| value::length(net.family(), text);

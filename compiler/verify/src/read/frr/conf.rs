@@ -22,7 +22,7 @@ use crate::read::value::{self, parse};
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
 
-/// Reads a switch: its configuration, its ports with their queues, and `daemons`.
+/// Reads a switch: `frr.conf`, `ip.batch` and `tc.batch`, then `devices.batch` and `sysctl.conf`.
 pub(crate) fn read<'a>(
     language: &'static Language,
     ([conf, file, queues], [devices, settings]): ([&'a str; 3], [&str; 2]),
@@ -159,7 +159,8 @@ struct ForwardingManager {
     has_whole_routes: bool,
 }
 
-/// `docker_init.sh` of SONiC appends both lines if the second one is missing, so the file would change at each start.
+/// `docker_init.sh` of SONiC appends both lines if `no fpm use-next-hop-groups` is missing, so the file would change at
+/// each start.
 fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
     for (there, line, why) in [
         (
@@ -301,7 +302,8 @@ impl<'a> Reader<'a> {
                     self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
                 }
             }
-            // Routes are passed to the kernel with their next hops instead of ids, which is equivalent.
+            // `no zebra nexthop kernel enable` passes routes to the kernel with next hops instead of ids, which is
+            // equivalent.
             ["frr", "defaults", _]
             | ["service", "integrated-vtysh-config"]
             | ["log", "syslog", "informational"]

@@ -6,11 +6,11 @@ use std::net::IpAddr;
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
-/// Daemons that always run, or that do not change routes.
+/// Settings that must not be `no`: the daemons that every switch needs, and `vtysh_enable`.
 const QUIET: [&str; 4] = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
 
 /// Checks which daemons run: another routing protocol would add unproved routes, and BGP needs its own daemon. Only the
-/// options for management addresses are allowed.
+/// options for management addresses and for the netlink buffer are allowed.
 pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
     let mut faults = Vec::new();
@@ -31,8 +31,8 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
             faults.push(format!("`{name}` does not run"));
         }
     }
-    // Without it, `frr.conf` is not read. Without options, a daemon listens on all addresses, and zebra loses kernel
-    // messages in large fabrics.
+    // Without `vtysh_enable`, `frr.conf` is not read. Without options, a daemon listens on all addresses, and zebra
+    // loses kernel messages in large fabrics.
     if !running.contains(&"vtysh_enable") {
         faults.push("`vtysh_enable` is not set, so `frr.conf` is not read".to_owned());
     }
@@ -84,7 +84,8 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
 /// Minimum size of the netlink buffer between zebra and the kernel; with less, it loses messages in large fabrics.
 const NETLINK_MIN: u64 = 1 << 20;
 
-/// Daemon options with an effect: with `-n` or `-p 0`, for example, no client can connect to bgpd.
+/// Returns the fault of a daemon's options. Others could stop routing: with `-n`, for example, bgpd installs no routes,
+/// and with `-p 0` no peer can connect to it.
 fn options(daemon: &str, text: &str) -> Option<String> {
     let asked = |option: &str| text.split_ascii_whitespace().any(|word| word == option);
     if !asked("-A") || daemon == "zebra" && !asked("-s") {

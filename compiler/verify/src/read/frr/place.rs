@@ -56,7 +56,7 @@ pub(crate) fn facts(about: About<'_>) -> (&'static str, Vec<Fact>) {
     (FILE, vec![fact])
 }
 
-/// Returns the facts of a term of sessions. Groups of sessions have their terms in common.
+/// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group =
         |name: &str| Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() };
@@ -77,7 +77,7 @@ fn terms(port: &str, term: Term) -> Vec<Fact> {
     }
 }
 
-/// Returns the paths of a command of the group of a port's session, or of all groups.
+/// Returns the paths of a command in the peer group of a port's session; in all groups if it has none.
 fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let process = Step::start("router bgp");
     let ending = |step: Step, end: &str| -> Vec<String> {
