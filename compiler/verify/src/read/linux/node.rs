@@ -25,7 +25,7 @@ pub(crate) struct Host<'a> {
     pub(crate) ports: Vec<Port<'a>>,
     /// Routes to first segments.
     pub(crate) first: Vec<First<'a>>,
-    /// Segments it decapsulates.
+    /// Segments whose packets it decapsulates.
     pub(crate) decapsulates: Vec<(Prefix, &'a str)>,
     /// Prefixes it drops.
     pub(crate) blackholes: Vec<Prefix>,
@@ -58,7 +58,7 @@ pub(crate) struct NodeRoute<'a> {
     pub(crate) hops: Vec<batch::BatchHop<'a>>,
 }
 
-/// Reads a node of a fabric in which hosts write the path, or in which switches choose it.
+/// Reads a node. `source_routed`: hosts write the path; otherwise all routes are kept.
 pub(crate) fn read<'a>(
     language: &'static Language,
     file: &'a str,
@@ -108,7 +108,7 @@ pub(crate) fn read<'a>(
 const MAIN_PRIORITY: u32 = 32_766;
 
 /// Sets the source of each route in a table to that of the rule that looks up the table. A table without a rule is
-/// never looked up.
+/// never looked up, which is a fault.
 fn tables(host: &mut Host<'_>, devices: &str) {
     let lines = batch::read(devices).unwrap_or_default();
     let rules: Vec<(Prefix, u32)> = lines

@@ -16,13 +16,13 @@ use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
 
-/// Its name.
+/// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::TC_BATCH;
 
 /// Maximum number of bands of `ets` (`TCQ_ETS_MAX_BANDS`).
 const BANDS_MAX: usize = 16;
 
-/// Priorities of packets in the kernel (`TC_PRIO_MAX` and one).
+/// Number of packet priorities in the kernel (`TC_PRIO_MAX` + 1).
 const PRIORITIES: usize = 16;
 
 /// Reads the file; ports are found or added by name.

@@ -46,8 +46,8 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// Checks settings that each port of a node needs, because the kernel reads them per port. Only forwarding devices
-/// ignore both messages by default (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
+/// Checks settings that each port of a node needs, because the kernel reads them per port. By default only devices that
+/// forward ignore router advertisements and redirects (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,

@@ -75,7 +75,7 @@ fn plain(device: &mut Device<'_>, scope: &Scope, text: &str) {
     }
 }
 
-/// Processes commands for ports, addresses and neighbours; others are not allowed on a switch.
+/// Processes commands for ports, addresses and neighbours, on switches and nodes. Any other command is an error.
 pub(crate) fn port<'a>(
     device: &mut Device<'a>,
     ports: &mut Ports<'a>,

@@ -26,8 +26,7 @@ const MATCH: [&str; 1] = ["name"];
 const ROUTE: [&str; 5] = ["to", "via", "type", "metric", "table"];
 const POLICY: [&str; 3] = ["from", "table", "priority"];
 
-/// Keywords of an interface that do not affect packets: conditions of booting, wake-on-LAN, announcing its name, and
-/// name servers.
+/// Keywords of an interface that do not affect packets: conditions of booting, wake-on-LAN, LLDP, and name servers.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["optional", "optional-addresses", "wakeonlan"],

@@ -194,7 +194,7 @@ impl Port {
         }
     }
 
-    /// Returns the fault of a filter, or the band of its class.
+    /// Records the band of a filter's class, and the faults of the filter.
     fn judge(filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
         if filter.mask & 3 != 0 {
             faults.push("looks for marks of congestion beside code points".to_owned());
@@ -232,7 +232,7 @@ impl Root {
 }
 
 impl Queue {
-    /// The queue of the profile.
+    /// Returns the number of the queue in the profile, from its handle.
     fn number(&self) -> u8 {
         (self.handle & 0xf) as u8
     }

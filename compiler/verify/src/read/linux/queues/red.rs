@@ -4,11 +4,12 @@
 
 use crate::read::value::parse;
 
-/// Bits of a queue's length for which averages have space, with the shortest memory (`red_check_params`).
+/// Queue lengths from this one on do not fit the kernel's averages, even with the shortest memory (`red_check_params`).
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Minimum rate, in Mb/s, by which averages of an empty queue decrease; `tc` has 32 bits for bytes per second.
+/// Minimum of `bandwidth` in Mb/s: it determines how fast the average of an empty queue decreases.
 const RATE_MIN: u64 = 10_000;
+/// Maximum of `bandwidth` in Mb/s: `tc` has 32 bits for bytes per second.
 const RATE_MAX: u64 = 34_359;
 
 /// ECN thresholds.
@@ -96,8 +97,8 @@ impl Marks {
         if !self.ecn || !self.keeps {
             return Some("drops early".to_owned());
         }
-        // Packets of a burst above the lower threshold: `tc` searches for a memory that fits them (`tc_red_eval_ewma`);
-        // this many fit the shortest one.
+        // `beyond`: packets of a burst above the lower threshold. `tc` chooses the shortest memory that fits them
+        // (`tc_red_eval_ewma`), and `shortest` packets fit the shortest one.
         let beyond = (self.burst as f64) + 1.0 - (self.least as f64) / (self.packet as f64);
         let shortest = 2.0 * (1.0 - 0.5_f64.powf(self.burst as f64));
         if self.packet == 0 || beyond < 1.0 {
