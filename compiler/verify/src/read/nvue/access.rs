@@ -83,7 +83,7 @@ pub(super) fn judge(
 
 /// Returns the needed packets that a list may drop.
 fn refused(list: &Value<'_>) -> Vec<&'static str> {
-    // Neighbours use IPv6.
+    // All needed packets are IPv6, because neighbours use link-local addresses.
     if list.get("type").and_then(Value::as_str) == Some("ipv4") {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Reads a switch that runs Cumulus Linux from its `nvue.yaml`.
 //!
-//! In: the text. Out: a [`Device`]. Invariants: the file is a list with one entry `set`. Every key below it is read,
-//! reported as a site setting that is not judged, or a fault.
+//! In: the text. Out: a [`Device`]. Invariants: the file is a list with at most one entry `set`, and may have a
+//! `header`. Every key below it is read, reported as a site setting that is not judged, or a fault.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
         let line = error.location().map(|at| at.line() as usize);
         ReadError { line, ..ReadError::whole(error.to_string()) }
     })?;
-    // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish both, so such
-    // keys are rejected.
+    // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish the two, so
+    // such keys are rejected.
     let is_number = |line: &str| {
         let line = line.trim_start();
         let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());

@@ -38,7 +38,7 @@ pub(super) struct Panel {
     /// Ports and lanes of split cages; `None` for a disabled cage.
     cages: BTreeMap<String, Option<(u32, u8)>>,
     attached: BTreeMap<u16, Attached>,
-    /// An interface in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
+    /// A setting in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
     dialects: [Option<String>; 2],
 }
 
@@ -265,8 +265,8 @@ impl Panel {
     }
 }
 
-/// Returns the cages that are split into as many ports as they have lanes although the next cage is in use, each with the
-/// next one. Such a cage needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
+/// Returns each cage that is split into one port per lane while the next cage is not disabled, with that next cage.
+/// Such a cage needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
 fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<(String, String)> {
     let whole = cages.iter().filter(|(_, split)| matches!(split, Some((count, _)) if *count == LANES));
     let with_next = whole.map(|(name, _)| {

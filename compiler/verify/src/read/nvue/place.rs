@@ -103,7 +103,7 @@ fn groups(text: &str, port: &str) -> Vec<Vec<Step>> {
     }
 }
 
-/// Returns the paths of failure detection of a port's session: the values, and the references to them.
+/// Returns the paths of BFD of a port's session: its state, the values of its profile, and the references to it.
 fn bfd(text: &str, port: &str, _: &str) -> Vec<Vec<Step>> {
     let mut paths = vec![path(&["router", "bfd", "state"])];
     for group in groups(text, port) {
@@ -180,7 +180,7 @@ fn watchdog(port: &str, name: &str) -> Vec<Vec<Step>> {
     vec![path(&["qos", "pfc-watchdog", key]), path(&["interface", port, "qos", "pfc-watchdog", "state"])]
 }
 
-/// Returns the paths of a setting of the quality of service of a port.
+/// Returns the paths of a QoS setting of a port.
 pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let profile = |kind: &str| {
         let own = path(&["interface", port, "qos", kind, "profile"]);

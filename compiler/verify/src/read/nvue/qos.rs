@@ -18,9 +18,9 @@ use crate::read::error::ReadError;
 pub(super) struct Trimming {
     /// Size of a trimmed packet in bytes.
     pub(super) size: u16,
-    /// Their switch priority.
+    /// Switch priority of trimmed packets.
     pub(super) priority: u8,
-    /// Their code point; if absent, that of the port.
+    /// Code point of trimmed packets; if absent, that of the port.
     pub(super) dscp: Option<u8>,
 }
 
@@ -33,7 +33,7 @@ type Marks = BTreeMap<u8, (u64, u64, u64)>;
 /// By default, traffic class 0 is marked, even on ports without a profile (Quality of Service, Congestion Control).
 const UNSAID: [(u8, (u64, u64, u64)); 1] = [(0, (150_000, 1_500_000, 100))];
 
-/// Pauses of a profile.
+/// PFC settings of a profile: its priorities and cable length.
 #[derive(Debug, Default)]
 struct Pauses {
     priorities: Vec<u8>,
@@ -185,7 +185,7 @@ impl QosReader {
                 }
                 below.finish(device);
             }
-            // With `rewrite`, untrimmed packets would also get other code points.
+            // `rewrite` is not read, so it is a fault: it would also remark packets that are not trimmed.
             own.finish(device);
         }
         Ok(())
@@ -305,7 +305,7 @@ impl QosReader {
         }
     }
 
-    /// Resolves the names and gives each port its index.
+    /// Resolves the names, sets the index of each port, and reports undefined profiles.
     pub(super) fn finish(&self, attached: &BTreeMap<u16, Attached>, device: &mut Device<'_>) -> QosConfig {
         let mut config = QosConfig::default();
         let mut known: BTreeMap<Attached, u16> = BTreeMap::new();

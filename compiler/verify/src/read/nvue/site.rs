@@ -241,7 +241,7 @@ enum Fit {
     Above,
     /// It is in a list.
     Leaf,
-    /// A list has everything below one of its parents.
+    /// A list contains everything below one of its parents.
     Below,
 }
 

@@ -9,7 +9,7 @@ use super::qos::Trimming;
 use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
 
-/// Reads both; returns the trimming of packets that do not fit the queue.
+/// Reads `system` and `service`. Returns the trimming of packets that do not fit the queue.
 pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Option<Trimming>, ReadError> {
     set.below("service")?.finish(device);
     let mut system = set.below("system")?;
