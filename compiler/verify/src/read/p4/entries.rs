@@ -83,7 +83,7 @@ pub(crate) struct Meter {
     pub(crate) peak: (u64, u64),
 }
 
-/// Match kind of a field.
+/// Match of a field, by its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Match {
     Exact(u128),

@@ -50,7 +50,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     }
 }
 
-/// Returns the texts to search for a setting of the quality of service of a port; `None` if it has no entry of its own.
+/// Returns the texts to search for a QoS setting of a port; `None` if it has no entry of its own.
 pub(super) fn setting(port: &str, name: &str) -> Option<Vec<String>> {
     let number = name.rsplit(' ').next().unwrap_or_default();
     let (table, key) = match name.strip_suffix(number).unwrap_or(name).trim_end() {

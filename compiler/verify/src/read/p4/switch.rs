@@ -17,7 +17,7 @@ use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
-/// Differences of entries from others with the same tables.
+/// Properties in which pipelines with the same tables differ.
 pub(crate) struct Dialect {
     pub(crate) language: &'static Language,
     /// The file.
@@ -27,11 +27,11 @@ pub(crate) struct Dialect {
     pub(crate) thresholds: Thresholds,
 }
 
-/// Returns the ECN thresholds of a call of `set_ecn_thresholds`: the depths between which the probability rises, and
-/// the parts per million just below the second.
+/// Returns the ECN thresholds of a call of `set_ecn_thresholds`: the depths between which the marking probability
+/// rises, and its value just below the second, in parts per million.
 pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), ReadError>;
 
-/// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
+/// Reads a switch. `source_routed`: hosts write the path.
 pub(crate) fn read(
     dialect: &'static Dialect,
     text: &str,
@@ -128,7 +128,7 @@ impl Reader {
                 }
                 self.entry(&entry)
             }
-            // P4Runtime rejects inserting an existing entry, and with it the complete write.
+            // P4Runtime rejects the insertion of an entry that exists.
             Written::Member { profile, id, action } => {
                 let nexthop = argument(&action, "nexthop_id")?;
                 let before = self.members.insert(id, nexthop);
@@ -204,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Packets that are sent to the controller still reach each NIC: only LLDP is supported here.
+    /// Packets that are sent to the controller do not reach a NIC, so only LLDP is accepted here.
     fn punt(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
         self.punts = true;
         match entry.field("ether_type") {
@@ -339,7 +339,8 @@ impl Reader {
         self.device
     }
 
-    /// Makes the ports in the order of their numbers: those with a role, a next hop, or any other entry.
+    /// Adds the ports with a role or a next hop, in the order of their numbers. Ports with other entries only are
+    /// faults.
     fn ports(&mut self) -> HashMap<u16, u16> {
         let hops = self.next_hops.values().map(|hop| hop.port);
         let numbers: BTreeSet<u16> = self.roles.keys().copied().chain(hops).collect();
@@ -376,7 +377,7 @@ impl Reader {
         Via::Many(group.into_iter().flatten().filter_map(member).collect())
     }
 
-    /// Returns whether a group has a missing member, or one without weight.
+    /// Returns whether a group or one of its members is missing, or a member has no weight.
     fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
         let there = |member: &Member| {
@@ -500,7 +501,7 @@ impl Reader {
     }
 }
 
-/// Returns the ECN thresholds of pipelines that multiply.
+/// Returns the ECN thresholds of pipelines whose entries state the probability itself.
 pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
     let [least, most, probability] = names.map(|name| argument(action, name));

@@ -49,7 +49,7 @@ fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
     (FILE, needles(about).into())
 }
 
-/// As in `fabric`, except that a next hop is found by its port instead of its id.
+/// As in `fabric`, except that a next hop is found by its port instead of its id, and QoS by the ECN thresholds.
 fn needles(about: About<'_>) -> Vec<String> {
     let ecn = |name: &str| vec![format!("# + egress.ecn  egress_port={} ", number(name))];
     match about {
