@@ -1,8 +1,8 @@
 //! Reads the entries of a switch: from a route over groups, next hops, router interfaces and neighbours to ports.
 //!
 //! In: `pins.txtpb`, the names of its P4Info, ports by id. Out: routes and MAC addresses of a [`Device`]. Invariants:
-//! every entry is understood or an error. Referenced entries must come first, because the switch rejects them
-//! otherwise.
+//! every entry is understood or an error. Referenced entries must come first, because the switch rejects a reference to
+//! a later one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +194,7 @@ enum RouteAction {
 struct Reader<'p> {
     ports: &'p BTreeMap<String, u16>,
     accepted: BTreeSet<Mac>,
-    /// The port id, and the address of the switch there.
+    /// The port id, and the MAC address of the switch there.
     interfaces: BTreeMap<String, (String, Mac)>,
     neighbours: BTreeMap<(String, u128), Mac>,
     next_hops: BTreeMap<String, (String, u128)>,

@@ -24,7 +24,8 @@ struct Row {
     node: Option<String>,
 }
 
-/// Returns the ports by their ids. Invalid and duplicate ids, and a switch without a number, are faults.
+/// Returns the ports by their ids. Faults are a switch without a node id, a port that is up without a valid id, and
+/// duplicate ids.
 pub(super) fn numbers(bytes: &[u8], device: &mut Device<'_>) -> Result<BTreeMap<String, u16>, ReadError> {
     let tables: Tables =
         serde_json::from_slice(bytes).map_err(|error| ReadError::at(error.line(), error.to_string()))?;
