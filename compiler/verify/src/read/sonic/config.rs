@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }))
             }
-            // Name of the switch for controllers.
+            // Number of the switch for controllers, which `pins::ports` reads.
             "NODE_CFG" => map.next_value::<IgnoredAny>().map(|_| ()),
             site if is_of_site(site) => {
                 self.device.not_judged.push(format!("table `{site}` of `{FILE}`"));
@@ -360,8 +360,8 @@ impl<'a> Reader<'a> {
             "type" => self.device.kind = Some(value),
             "mac" => self.device.mac = Some(parse(&value)?),
             "bgp_asn" => self.device.asn = Some(parse(&value)?),
-            // The router id of a switch is its own.
             "platform" => self.device.platform = Some(value),
+            // It differs between switches, so it is not a shared setting.
             "bgp_router_id" => {}
             other => {
                 match metadata::field(other) {
@@ -546,7 +546,7 @@ impl<'a> Reader<'a> {
         Ok(device)
     }
 
-    /// Lists for the switch's own services belong to the site; any other drops or redirects packets of the fabric.
+    /// Lists for the switch's own services belong to the site; any other may drop or redirect packets of the fabric.
     fn access_lists(&mut self) {
         for (name, control) in std::mem::take(&mut self.lists) {
             self.list_rules.remove(&name);

@@ -19,10 +19,11 @@ pub(super) enum Field {
     Unknown,
 }
 
-/// A harmless value of a field; `None` if the field must be absent.
+/// Harmless values of a field; `None` stands for an absent field.
 pub(crate) type Meant = &'static [Option<&'static str>];
 
-/// Fields that affect packets, buffers or announcements, with the required values, which are the defaults of SONiC.
+/// Fields that affect packets, buffers or announcements, with their permitted values, which have the effect of SONiC's
+/// defaults.
 pub(crate) const MEANT: [(&str, Meant); 17] = [
     // Buffers are configured explicitly; the other model computes its own.
     ("buffer_model", &[None, Some("traditional")]),

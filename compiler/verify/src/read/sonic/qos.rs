@@ -64,7 +64,7 @@ type Small = BTreeMap<String, BTreeMap<String, String>>;
 /// A port's row: its table, the rest of its key, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
 
-/// Returns the resolved tables, given by name and text.
+/// Returns the resolved tables. They are given by name and text.
 pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
@@ -73,7 +73,7 @@ pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Erro
     Ok(reader.finish(ports.finish()))
 }
 
-/// Returns the rows that the settings of a port come from, by the resolved tables, given by name and text.
+/// Returns the rows that each setting of a port comes from. Tables are given by name and text.
 pub(super) fn sources(tables: &[(&str, &str)], port: &str) -> Result<Sources, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
@@ -285,7 +285,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
         }
     }
 
-    /// Checks that no other row of the port is about the same queue or group. CONFIG_DB has no order of rows, so any of
+    /// Checks that no other row of the port is for the same queue or group. CONFIG_DB has no order of rows, so any of
     /// them may count.
     fn cover<'k>(
         &mut self,

@@ -1,6 +1,7 @@
 //! Settings that sites set freely in `config_db.json`: logins, log destinations, services.
 //!
-//! Invariants: none of these affects packets of the fabric, and their use is reported as not judged.
+//! Invariants: none of these affects packets of the fabric. Their use is reported as not judged, except for the ids of
+//! a controller.
 
 use crate::read::site::SiteGroup;
 

@@ -1,4 +1,4 @@
-//! Rows of `config_db.json` that a setting of the quality of service of a port comes from.
+//! Rows of `config_db.json` that a QoS setting of a port comes from.
 //!
 //! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the
 //! rows that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
@@ -10,7 +10,7 @@ use super::qos::{self, PORT_TABLES, SMALL_TABLES, row};
 use crate::model::place::Step;
 use crate::read::json::{tables, value};
 
-/// Tables of rows that lack a setting, by the beginning of its name.
+/// Tables whose rows are reported if a setting is missing, by the beginning of its name.
 const REFER: [(&str, &str); 8] = [
     ("scheduler of queue ", "QUEUE"),
     ("wred_profile of queue ", "QUEUE"),
@@ -26,7 +26,7 @@ const REFER: [(&str, &str); 8] = [
 pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     let mut parts: Vec<(&str, &str)> = Vec::new();
     let known = |name: &str| PORT_TABLES.iter().chain(&SMALL_TABLES).find(|known| **known == name).copied();
-    // Of a file with an error, the tables before it count.
+    // In an invalid file, the tables before the error are searched.
     let _ = tables(text, |name, rest| {
         let length = value(rest, |json| IgnoredAny::deserialize(json).map(drop))?;
         parts.extend(known(name).map(|name| (name, &rest[..length])));
@@ -46,7 +46,7 @@ pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
     }
     let refers = REFER.iter().find_map(|(start, table)| Some((*table, name.strip_prefix(start)?)));
     let (table, rest) = refers.unwrap_or(("PORT_QOS_MAP", ""));
-    // The row is there, and does not set it.
+    // The row exists and lacks the setting.
     if let Some(paths) = sources.remove(&row(table, rest)) {
         return paths;
     }
