@@ -115,7 +115,7 @@ fn sessions(
             continue;
         }
         if let Some(why) = silent(&device.ports[port], neighbour) {
-            // Whether a link-local address is used is decided by the port, not by the routing mode.
+            // A missing link-local address is a fault of the port's settings, not of the session.
             let about =
                 if device.ports[port].discovery.link_local { about } else { About::Port(&neighbour.name) };
             binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));

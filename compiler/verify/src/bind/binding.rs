@@ -51,7 +51,7 @@ pub(crate) struct Context<'a> {
     pub(crate) nics: &'a NicCables,
 }
 
-/// Parts of the facts of a port, quality of service by its number on the switch.
+/// Key of the facts of a port: their parts, with the index of the QoS settings on the switch.
 pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<bool>, Option<u16>);
 
 /// The state of binding one switch.

@@ -146,7 +146,7 @@ impl Binding<'_> {
         (end, own)
     }
 
-    /// The first segments that lead out over a port, and whether the next hop is right.
+    /// Returns the first segments whose routes use a port, each with whether its next hop is right.
     fn first(&mut self, port: &str, plane: u8, own: Option<Address>) -> Vec<(Usid, bool)> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;

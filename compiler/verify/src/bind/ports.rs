@@ -243,7 +243,7 @@ impl Binding<'_, '_> {
         self.context.routing.speaks_bgp() && matches!(far.party, Party::Switch(_))
     }
 
-    /// Ports without a cable must be off and without neighbours.
+    /// Ports without a cable must be off, without addresses and neighbours.
     pub(crate) fn spare_ports(&mut self) {
         let device = self.device;
         for (port, slot) in device.ports.iter().zip(self.slots.clone()) {

@@ -15,7 +15,7 @@ pub(crate) struct Routes {
     pub(crate) others: Vec<OtherRoute>,
 }
 
-/// Sorts the routes of a switch by kind, and reports routes of unknown kinds.
+/// Sorts the routes of a switch by kind. Reports routes of unknown kinds, duplicates, and a missing blackhole.
 pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     let mut routes = Routes::default();
     let device = binding.device;
@@ -96,7 +96,7 @@ fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
     binding.context.ways.keep(&ways)
 }
 
-/// Returns the slot of a next hop, and reports a next hop without a cable.
+/// Returns the slot of a next hop. Reports one without a cable, or with a gateway that is not the other end.
 fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
     let about = About::Route(&route.text);
     let port = binding.device.port(hop.port);
