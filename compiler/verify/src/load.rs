@@ -1,8 +1,8 @@
 //! Reads a whole tree: cable lists, then path tables, then switches and nodes, each file once.
 //!
 //! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
-//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds one file. Facts about
-//! several devices are judged later.
+//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds the files of one
+//! device. Facts about several devices are judged later.
 
 pub(crate) mod files;
 mod networks;
@@ -68,7 +68,7 @@ pub(crate) struct Loaded {
     pub(crate) absent_planes: Vec<u8>,
     /// Values of the manifest about a part, if the complete part is judged.
     pub(crate) part: Option<StatedPart>,
-    /// Sums of digests of path tables, if only a part is judged.
+    /// Sums of digests of path tables, if hosts write the path.
     pub(crate) sums: Option<TableSums>,
     /// Values of the manifest about the fabric.
     pub(crate) stated: Option<Stated>,
@@ -231,8 +231,8 @@ fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<Has
     Ok(names)
 }
 
-/// Returns whether a file is judged when only some planes or tables are selected. Files outside the folders of devices,
-/// lists and tables are judged with every selection.
+/// Returns whether a file is judged when only some planes or tables are selected. Files outside the folders of
+/// switches, lists and tables are judged with every selection.
 fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     if fabric.slice.is_all() {
         return true;
@@ -246,7 +246,8 @@ fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     }
 }
 
-/// Files without a reader: their digests are compared with the manifest, and they are reported.
+/// Checks files without a reader. Their digests are compared with the manifest, those of pipelines also with the
+/// shipped ones. The others are reported, as are files that the manifest does not list.
 fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();

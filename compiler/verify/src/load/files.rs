@@ -47,8 +47,8 @@ impl Files<'_> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
     }
 
-    /// Reads a file of the manifest into a buffer; `None` if it is not listed. A listed file that is missing is
-    /// reported and reads as empty.
+    /// Reads a file of the manifest into a buffer. Returns false if it is not listed. A listed file that is missing or
+    /// too long is reported, and also returns false.
     pub(crate) fn read(
         &self,
         path: &Utf8Path,
@@ -83,7 +83,7 @@ impl Files<'_> {
     }
 }
 
-/// Describes by how much a file is too long.
+/// Describes a file that is longer than the limit: the listed size, or the maximum of all files.
 fn over(source: &std::io::Error, listed: u64) -> String {
     if listed >= FILE_MAX {
         source.to_string()
@@ -102,7 +102,7 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
     });
 }
 
-/// Hashes a path, because there are hundreds of thousands of paths.
+/// Hashes a path, to save memory: there are hundreds of thousands of paths.
 fn number(path: &Utf8Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);

@@ -23,7 +23,7 @@ use crate::rules::tables::HEADER;
 
 use crate::slice::Slice;
 
-/// Reads the tables that are judged: those that can be composed, zone by zone, and the others.
+/// Reads the judged tables. Returns those that can be composed, in the order of zones and groups, and the others.
 pub(crate) fn groups(
     files: &Files<'_>,
     slice: &Slice,
@@ -101,9 +101,9 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// If planes are judged, also reads the tables that are not judged, from this tree and from the trees of `--tables`:
-/// paths also lead to the NICs of these tables. Facts about them are counted where they are judged; violations are also
-/// reported here. Returns sums of their digests.
+/// If only some planes are judged, also reads the other tables, from this tree and the trees of `--tables`, because
+/// paths lead to their NICs. Facts about them are counted where they are judged. Violations are also reported here.
+/// Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not write the path.
 pub(crate) fn others(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),
@@ -211,7 +211,7 @@ pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findi
     }
 }
 
-/// Checks that every judged plane has a cable list, unless it is stated as absent.
+/// Checks that every judged plane has a cable list, and that a plane that is stated as absent has none.
 fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Findings) {
     for plane in (0..planes).filter(|plane| slice.has_plane(*plane)) {
         let list = paths::cables(plane, None);

@@ -32,7 +32,7 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     }
     for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, library::BACKUPS, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Kernel settings and delays are read together with those of NICs, and backup ports with those of NCCL.
+        // Where nodes have NIC settings, they also need kernel settings and delays; with NCCL settings, backup ports.
         let beside = match file {
             SETTINGS | DELAY => nic_qos::FILE,
             library::BACKUPS => nccl::FILE,
@@ -87,7 +87,7 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
     Ok((tools, findings))
 }
 
-/// Settings of the agents of a node, by NIC number.
+/// Returns the files with settings of the agents of a node, by NIC number.
 fn agents(files: &Files<'_>, name: &str) -> Vec<(u8, Utf8PathBuf)> {
     let folder = Utf8Path::new(HOSTS).join(name).join("closc");
     let one = |path: &Utf8Path| {
@@ -105,7 +105,7 @@ fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
     Ok(delay)
 }
 
-/// Faults of kernel settings; empty if they are read with `ip.batch`.
+/// Returns the faults of kernel settings; `None` without such a file, or if it is read with `ip.batch`.
 fn kernel(
     files: &Files<'_>,
     cabling: &Cabling,
