@@ -38,10 +38,10 @@ pub enum MergeError {
         /// The differences.
         what: &'static str,
     },
-    /// No part contains something.
+    /// A plane or a path table is in no part.
     #[error("no part has {0}")]
     Missing(String),
-    /// Two parts contain the same thing.
+    /// Two parts contain the same plane or path table.
     #[error("{what} is in `{one}` and in `{other}`")]
     Twice {
         /// The duplicate.
@@ -68,7 +68,7 @@ pub enum MergeError {
     },
 }
 
-/// A summary by the name of its part.
+/// Summaries of parts, each with the name of its part.
 type Named<'a> = &'a [(String, Summary)];
 
 /// Merges parts.

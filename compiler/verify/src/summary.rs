@@ -39,7 +39,7 @@ pub struct Summary {
     pub(crate) fabric: String,
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// BLAKE3 of the meaning of the source.
+    /// BLAKE3 of the parsed fabric file, independent of its comments and of the order of its keys.
     pub(crate) source: String,
     /// BLAKE3 of all inputs of rendering.
     pub(crate) inputs: String,
@@ -51,8 +51,8 @@ pub struct Summary {
     pub(crate) planes: Option<Vec<u8>>,
     /// T0 groups whose tables were judged; absent for all, and without tables.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// Counts of what was read. `switches` is the sum over tiers plus those without a cable, `tables` that of `groups`,
-    /// `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
+    /// Counts of files, devices and cables read. `switches` is the sum over tiers plus those without a cable, `tables`
+    /// that of `groups`, `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
     pub(crate) read: ReadCounts,
     /// Cables between NICs and T0s among them; all parts add up to those of `counts`.
     pub(crate) host_links: u64,
@@ -78,7 +78,7 @@ pub struct Summary {
     pub(crate) digest: String,
 }
 
-/// Counts switches by plane.
+/// Counts the switches without a cable by plane.
 fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
     let mut counts = BTreeMap::new();
     for plane in named.values() {

@@ -76,7 +76,7 @@ pub(super) fn nics(parts: Named<'_>, nics: &Nics) -> u64 {
     }
 }
 
-/// Adds what was read.
+/// Adds the counts of files, devices and cables.
 pub(super) fn read(parts: Named<'_>) -> Result<ReadCounts, MergeError> {
     let add = |sum: ReadCounts, read: ReadCounts| {
         Some(ReadCounts {

@@ -36,7 +36,7 @@ impl Summary {
         self.shared()
     }
 
-    /// Checks that planes and groups are those of the source, without duplicates.
+    /// Checks that the planes and zones exist in the source, and that no plane is listed twice.
     fn parts(&self) -> Result<(), Fault> {
         let planes = self.counts.planes;
         expect((1..=PLANES_MAX).contains(&planes), "counts.planes", "a fabric has 1 to 256 planes")?;
@@ -124,7 +124,7 @@ impl Summary {
         expect(fits, "interface.planes", "planes have not as many cables as were read")
     }
 
-    /// Checks that arriving paths exist; if nothing is absent, those of every pair of NICs.
+    /// Checks that the counts of paths are consistent. If nothing is absent, all paths of every pair of NICs arrive.
     fn paths(&self) -> Result<(), Fault> {
         let Some(PathCounts { named, arrive, in_use, local, zone, far }) = self.paths else { return Ok(()) };
         expect(self.routing.is_source_routed(), "paths", "hosts do not write paths with this routing")?;
@@ -161,7 +161,8 @@ impl Summary {
         expect(fits, "paths", "they are not those of all pairs of NICs, and nothing is absent")
     }
 
-    /// Checks that deliveries are those of NICs that send to all others, and that possible ones arrive.
+    /// Checks that the counts of deliveries are consistent. Without violations, every sender sends to all other NICs,
+    /// and all possible deliveries arrive.
     fn deliveries(&self) -> Result<(), Fault> {
         let Some(DeliveryCounts { deliveries, possible, arrive, doubtful, ways, tried, .. }) = self.delivery
         else {
@@ -208,7 +209,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Checks the syntax of values that are compared with other parts.
+    /// Checks the syntax and order of values that are compared with other parts.
     fn shared(&self) -> Result<(), Fault> {
         let interface = &self.interface;
         for (kind, runs) in &interface.once {
