@@ -101,9 +101,10 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// If only some planes are judged, also reads the other tables, from this tree and the trees of `--tables`, because
-/// paths lead to their NICs. Facts about them are counted where they are judged. Violations are also reported here.
-/// Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not write the path.
+/// If planes are judged, but not the complete fabric, also reads the other tables, from this tree and the trees of
+/// `--tables`, because paths lead to their NICs. Facts about them are counted where they are judged. Violations are
+/// also reported here. Returns sums of the digests of all tables and of the judged ones; `None` if hosts do not write
+/// the path.
 pub(crate) fn others(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),
