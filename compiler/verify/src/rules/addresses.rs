@@ -1,4 +1,4 @@
-//! V04: addresses are where they belong, and only once.
+//! V04: addresses are unique, and match the position of their device.
 
 use closc_diagnostics::Rule;
 
@@ -55,7 +55,7 @@ pub(crate) static PLACE: Rule = Rule {
            complete fabric into an empty folder.",
 };
 
-/// Statements about neighbours.
+/// Data about neighbours is right.
 pub(crate) static PEER: Rule = Rule {
     code: "V0405",
     title: "a switch has wrong data about a neighbour",

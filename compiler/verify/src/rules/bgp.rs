@@ -1,4 +1,4 @@
-//! V18: sessions of BGP, what they announce and what they accept.
+//! V18: BGP sessions, and the routes that they announce and accept.
 
 use closc_diagnostics::Rule;
 
@@ -142,7 +142,7 @@ pub(crate) static WIDTH: Rule = Rule {
            with narrower groups, set `ecmp_width` in its file; `closc check` then reports E0904.",
 };
 
-/// Drained is the last resort.
+/// Drained paths are the last choice.
 pub(crate) static RESORT: Rule = Rule {
     code: "V1812",
     title: "drain state of a session differs from the cable list",

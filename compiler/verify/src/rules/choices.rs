@@ -52,7 +52,7 @@ pub(crate) static ROUND: Rule = Rule {
            up again. Remove routes that a template or an edit added, and compile again.",
 };
 
-/// Up, then down.
+/// Packets go up, then down.
 pub(crate) static VALLEY: Rule = Rule {
     code: "V1705",
     title: "a switch sends packets from above up again",

@@ -15,7 +15,7 @@ pub(crate) static LOST: Rule = Rule {
            route that is missing.",
 };
 
-/// Denied as absent is absent.
+/// Paths denied as absent cross absent equipment.
 pub(crate) static WASTED: Rule = Rule {
     code: "V0802",
     title: "a path is denied as absent although it arrives",
@@ -26,7 +26,7 @@ pub(crate) static WASTED: Rule = Rule {
            Path tables from before that, and denials that were added by hand, still deny it.",
 };
 
-/// Drained is denied.
+/// Paths over drained cables are denied.
 pub(crate) static UNDRAINED: Rule = Rule {
     code: "V0803",
     title: "paths use a drained cable",
@@ -37,7 +37,7 @@ pub(crate) static UNDRAINED: Rule = Rule {
            follow. A cable list that is edited to `drained` changes no path.",
 };
 
-/// Denied as drained is drained.
+/// Paths denied as drained cross a drained cable.
 pub(crate) static IDLE: Rule = Rule {
     code: "V0804",
     title: "a path is denied as drained although it is not",
@@ -59,7 +59,7 @@ pub(crate) static UNUSED: Rule = Rule {
            fewer uplinks than the cable list: compile the complete fabric again.",
 };
 
-/// Both counts agree.
+/// The walk and the proof count the same paths.
 pub(crate) static AGREE: Rule = Rule {
     code: "V0806",
     title: "walking every path gives another number than the proof",

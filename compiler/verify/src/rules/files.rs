@@ -1,4 +1,4 @@
-//! V01: files are those of the manifest, and every word in them is understood.
+//! V01: files are those of the manifest, and every setting in them is known.
 
 use closc_diagnostics::Rule;
 

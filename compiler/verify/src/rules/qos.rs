@@ -27,7 +27,7 @@ pub(crate) static PAUSES: Rule = Rule {
            that changes pauses of single ports.",
 };
 
-/// Trimming shows where it happened.
+/// The code point of a trimmed packet shows where it was trimmed.
 pub(crate) static TRIMMING: Rule = Rule {
     code: "V1103",
     title: "trimming differs from the path tables",
@@ -41,7 +41,7 @@ pub(crate) static TRIMMING: Rule = Rule {
            Path tables contain the same code points, so undo an edit of only one side.",
 };
 
-/// ECN marking ends before the last hop.
+/// Ports to NICs mark only if the manifest states so.
 pub(crate) static MARKS: Rule = Rule {
     code: "V1104",
     title: "ECN marking at the wrong ports",

@@ -39,7 +39,7 @@ pub(crate) static TEMPLATE: Rule = Rule {
            If V0101 does not report the table, report a bug in closc.",
 };
 
-/// Additions stay in their fields.
+/// Additions to a template do not overflow their fields.
 pub(crate) static FIELDS: Rule = Rule {
     code: "V0704",
     title: "a path address is wrong",
