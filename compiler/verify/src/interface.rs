@@ -1,10 +1,10 @@
 //! Values that parts of a fabric must share, or must not share.
 //!
-//! In: the fabric of a part. Out: [`Interface`]. Invariants: it grows with planes, T0 groups and irregularities, not
-//! with cables or NICs. Values that must be unique in the fabric are covered by ranges: if ranges of two parts overlap,
-//! a value may be used twice. Every rule is judged either inside a part or from these values alone. `alike` contains
-//! the common values of rules that compare with the majority. `once` contains the values that no two switches or cables
-//! share, and `nics` the addresses of NICs, which are the same in every plane.
+//! In: the fabric of a part. Out: [`Interface`]. Invariants: it grows only with switches without cables and, where
+//! switches choose the path, with T0 groups. Values that must be unique in the fabric are covered by ranges: if ranges
+//! of two parts overlap, a value may be used twice. Every rule is judged either inside a part or from these values
+//! alone. `alike` contains the common values of rules that compare with the majority. `once` contains the values that
+//! no two switches or cables share, and `nics` the addresses of NICs, which are the same in every plane.
 
 pub(crate) mod nics;
 
@@ -27,7 +27,7 @@ use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 use nics::Nics;
 
-/// Maximum number of ranges per kind of value, without those of switches that have no cable. In every address plan,
+/// Maximum number of ranges per kind of value, not counting those of switches without cables. In every address plan,
 /// planes, tiers and zones are separate ranges.
 const RUNS: usize = 1024;
 
@@ -68,7 +68,7 @@ pub(crate) struct Interface {
     pub(crate) lengths: Lengths,
     /// Round trips of path tables.
     pub(crate) delay: Option<StatedDelay>,
-    /// Values of path tables about the fabric, and the digest of all tables that were read.
+    /// Values of path tables about the fabric, and sums of the digests of tables.
     pub(crate) tables: Option<Tables>,
     /// Where switches choose the path: the addresses of the NICs of each plane.
     pub(crate) nics: BTreeMap<u8, Nics>,
@@ -90,11 +90,11 @@ pub(crate) struct PlaneCables {
     pub(crate) declares: bool,
 }
 
-/// Round trips of path tables, with their bounds.
+/// Round trips of path tables, and the properties of ports that their bounds depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedDelay {
-    /// The longest round trip: in the zone where it is shortest, and in the zone where it is longest.
+    /// The round trip of the longest path: the minimum and the maximum of the judged tables.
     pub(crate) base_rtt_ns: [u64; 2],
     /// Largest packet of a port.
     pub(crate) mtu: u16,
@@ -212,7 +212,7 @@ struct Values {
 }
 
 impl Values {
-    /// Returns ranges that contain all values. Values of switches without cables get ranges that contain no others.
+    /// Returns ranges that contain all values. Those of `lone` contain nothing else.
     fn runs(self) -> Vec<[String; 2]> {
         let mut all = runs(self.placed, RUNS);
         all.extend(runs(self.lone, usize::MAX));

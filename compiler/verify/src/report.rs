@@ -28,7 +28,7 @@ pub struct Report {
     pub fabric: String,
     /// Routing mode.
     pub routing: String,
-    /// Facts that are not proved with this routing mode; empty if hosts write the path.
+    /// Facts that are not proved with this routing mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_proved: Vec<&'static str>,
     /// Contents that are not judged, because sites set them freely, with their number.
@@ -74,11 +74,11 @@ pub struct ReadCounts {
     pub cables: u64,
     /// Path tables.
     pub tables: u64,
-    /// NICs: those of path tables, or of cable lists without tables.
+    /// NICs: those of path tables or, without tables, of cable lists.
     pub nics: u64,
 }
 
-/// Facts that are not proved if hosts do not write the path.
+/// Returns the facts that are not proved with a routing mode.
 pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh`, `delay.json` and `nccl.conf`";
     const ADDRESS: &str =

@@ -158,7 +158,7 @@ impl Slice {
         (self.planes.as_ref().map(|planes| planes.iter().copied().collect()), self.groups.clone())
     }
 
-    /// Returns the judged planes of `count`.
+    /// Returns the judged ones of the planes 0 to `count` - 1.
     pub(crate) fn planes(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|plane| self.has_plane(*plane as u8)).collect()
     }

@@ -1,9 +1,10 @@
 //! `closc-summary/1`: the result of the proof of a part, as input for merging.
 //!
-//! In: a report and its fabric. Out: [`Summary`], a few kilobytes for a part of any size. It contains counts, sums of
-//! load, violations, and the [`Interface`]: the values that parts must share or must not share. Invariants: its size
-//! does not grow with the number of devices. Where a set of values is too large, ranges contain it. It carries its own
-//! digest, and a modified summary is rejected. Impossible values are rejected with their field ([`sound`]).
+//! In: a report and its fabric. Out: [`Summary`], usually of a few kilobytes. It contains counts, sums of load,
+//! violations, and the [`Interface`]: the values that parts must share or must not share. Invariants: its size grows
+//! only with switches without cables and, where switches choose the path, with T0 groups. Where a set of values is too
+//! large, ranges contain it. It carries its own digest, and a modified summary is rejected. Impossible values are
+//! rejected with their field ([`sound`]).
 
 mod sound;
 
