@@ -1,4 +1,4 @@
-//! Reads a whole tree: cable lists, then path tables, then switches and nodes, each file once.
+//! Reads a complete tree: cable lists, then path tables, then switches and nodes.
 //!
 //! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
 //! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds the files of one

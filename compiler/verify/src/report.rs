@@ -42,7 +42,7 @@ pub struct Report {
     /// Load of cables when every NIC sends to every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounts>,
-    /// Result of walking every path; absent if it was not requested or would take too long.
+    /// Result of walking every path; absent if there are too many paths, or only a part is judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
     /// Proof of deliveries where switches choose the path.

@@ -1,4 +1,4 @@
-//! Access to the files of a tree: each is read once, counted and compared with the manifest.
+//! Access to the files of a tree: those that are read are counted and compared with the manifest.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

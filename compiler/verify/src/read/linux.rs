@@ -1,5 +1,5 @@
 //! The language module of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes;
-//! `tc.batch` on switches.
+//! `tc.batch` on switches, `routes.batch` on nodes.
 
 pub(crate) mod batch;
 pub(crate) mod node;

@@ -1,5 +1,6 @@
-//! The language module of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric`. Ports have
-//! the numbers of its SDE, which are in their names. Queue lengths are in cells, and marking uses two random numbers.
+//! The language module of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric` except those
+//! of trimming and rate limits. Ports have the numbers of its SDE, which are in their names. Queue lengths are in
+//! cells, and marking uses two random numbers.
 
 use super::switch::{self, Dialect, argument};
 use super::{TABLES, entries::Action, number, place};
