@@ -46,14 +46,15 @@ pub struct Summary {
     pub(crate) inputs: String,
     /// Counts of the complete fabric, from the manifest.
     pub(crate) counts: Counts,
-    /// Number of switches without a cable, by plane, from the manifest; they are in no tier.
+    /// Number of switches without a cable, by plane, from the manifest. If hosts write the path, their uSIDs contain
+    /// the tier; otherwise they are in no tier.
     pub(crate) uncabled: BTreeMap<u8, u64>,
     /// Planes that were proved; absent for all.
     pub(crate) planes: Option<Vec<u8>>,
     /// T0 groups whose tables were judged; absent for all, and without tables.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// Counts of files, devices and cables read. `switches` is the sum over tiers plus those without a cable, `tables`
-    /// that of `groups`, `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
+    /// Counts of files, devices and cables read. `switches` is the sum over tiers plus those in no tier, `tables` that
+    /// of `groups`, `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
     pub(crate) read: ReadCounts,
     /// Cables between NICs and T0s among them; all parts add up to those of `counts`.
     pub(crate) host_links: u64,

@@ -56,7 +56,7 @@ fn counts(parts: Named<'_>, nics: &Nics, findings: &mut Findings) {
         ("host_links", stated.host_links, hosts),
         ("fabric_links", stated.fabric_links, add(&|part| part.read.cables) - hosts),
     ];
-    // Switches without a cable are in no tier.
+    // Switches without a cable are in no tier, unless they have uSIDs.
     let placed = add(&|part| part.tiers.iter().sum()) == add(&|part| part.read.switches);
     for (name, meant, found) in numbers {
         if !placed && name.starts_with('t') {

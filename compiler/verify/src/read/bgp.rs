@@ -80,7 +80,7 @@ pub(crate) struct Agreed<'a> {
     pub(crate) group: Option<&'a str>,
     /// Whether the address family of the fabric is carried, if stated.
     pub(crate) active: Option<bool>,
-    /// The BFD profile, empty if the neighbour states its own times. `None`: no BFD.
+    /// The BFD profile; empty for the times of `bfd_times`, or the default ones. `None`: no BFD.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
     pub(crate) interval_s: Option<u16>,

@@ -84,8 +84,8 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
 /// Minimum size of the netlink buffer between zebra and the kernel; with less, it loses messages in large fabrics.
 const NETLINK_MIN: u64 = 1 << 20;
 
-/// Returns the fault of a daemon's options. Others could stop routing: with `-n`, for example, bgpd installs no routes,
-/// and with `-p 0` no peer can connect to it.
+/// Returns the fault of a daemon's options. An option that is not modelled could stop routing: with `-n`, for example,
+/// bgpd installs no routes, and with `-p 0` no peer can connect to it.
 fn options(daemon: &str, text: &str) -> Option<String> {
     let asked = |option: &str| text.split_ascii_whitespace().any(|word| word == option);
     if !asked("-A") || daemon == "zebra" && !asked("-s") {
