@@ -386,3 +386,66 @@ fn types_of_ends_and_states_of_netbox_count() {
     );
     assert!(said.contains("cables.csv:2: `dcim.frontport` is a port of a patch panel"), "{said}");
 }
+
+/// Closc's own names keep their place beside a management network. A copper cable to it is left out; a cable whose
+/// type does not say so is refused.
+#[test]
+fn devices_beside_the_fabric_move_no_switch() {
+    let place = Place::new();
+    place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists", "--quiet"]);
+    let lists = [0, 1].map(|plane| place.read(&format!("lists/cables/netbox-{plane}.csv")));
+    let rows = |state: &str| lists.concat().replace(",planned,", &format!(",{state},"));
+    let titles = lists[0].lines().next().expect("titles");
+    let rows = |state: &str| -> String {
+        let all = rows(state);
+        let kept = all.lines().filter(|line| *line != titles);
+        std::iter::once(titles).chain(kept).flat_map(|line| [line, "\n"]).collect()
+    };
+    let beside = |port: &str, far: &str, kind: &str| {
+        let row = |title| match title {
+            "side_a_device" => "su001-n001",
+            "side_a_name" => port,
+            "side_b_device" => far,
+            "side_b_name" => "1",
+            "side_a_type" | "side_b_type" => "dcim.interface",
+            "type" => kind,
+            "status" => "connected",
+            _ => "",
+        };
+        format!("{}\n", titles.split(',').map(row).collect::<Vec<_>>().join(","))
+    };
+    let import = |name: &str, text: String, code: i32, more: &[&str]| {
+        place.write("cables.csv", text);
+        let [file, map] = ["yaml", "csv"].map(|ending| format!("{name}.{ending}"));
+        let words = ["import", "cables.csv", "--out", &file, "--map", &map, "--name", "pod"];
+        let said = place.ends(code, &[&words, more].concat());
+        (said, if code == 1 { String::new() } else { place.read(&file) })
+    };
+    let (_, plain) = import("plain", rows("connected"), 0, &[]);
+    for (number, (state, kind)) in
+        [("connected", "cat6"), ("connected", "CAT5e"), ("planned", "cat6a")].into_iter().enumerate()
+    {
+        let copper = beside("eth9", "mgmtsw", kind) + &beside("ipmi", "mgmtsw", kind).replace(",1,", ",2,");
+        let (said, file) = import(&format!("copper-{number}"), rows(state) + &copper, 0, &[]);
+        let note = format!("2 cables are left out: `{kind}` to `mgmtsw`, which is not a node or switch of the fabric");
+        assert!(said.contains(&note) && said.contains("left out: 2 links"), "{said}");
+        assert!(said.contains("16 of 16 cables") && said.contains("0 names"), "{said}");
+        assert!(!said.contains("is not a medium"), "{said}");
+        assert_eq!(file, plain, "{state} {kind}");
+    }
+    for far in ["mgmtsw", "switch-of-management"] {
+        let text = rows("connected") + &beside("eth9", far, "");
+        let (said, _) = import(far, text, 1, &["lists/cables/netbox-devices.csv"]);
+        let line = rows("connected").lines().count() + 1;
+        let why = format!("cables.csv:{line}: `{far}` does not have a name in closc's form, and would ");
+        assert!(said.contains(&why), "{said}");
+        assert!(!place.path(&format!("{far}.yaml")).exists());
+    }
+    let own = rows("connected").replace("p0-t1-002", "leaf-x");
+    place.write("cables.csv", own);
+    let devices = place.read("lists/cables/netbox-devices.csv").replace("p0-t1-002", "leaf-x");
+    place.write("devices.csv", devices);
+    let words = ["import", "cables.csv", "devices.csv", "--out", "x.yaml", "--map", "x.csv"];
+    let said = place.ends(0, &words);
+    assert!(said.contains("1 names"), "a switch in its place may have another name: {said}");
+}

@@ -22,6 +22,7 @@ use smol_str::SmolStr;
 use crate::compare::{Compared, compare};
 use crate::fit::{Fit, Panels, Wanted};
 use crate::level::{self, complete, levels};
+use crate::own;
 use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
 use crate::position::{self, Place, Positions};
@@ -201,7 +202,13 @@ fn nearest(
             break;
         }
     }
-    best.ok_or_else(|| {
+    if let Some(best) = best {
+        if options.nodes.is_empty() {
+            refuse_moved(plant, &best.positions)?;
+        }
+        return Ok(best);
+    }
+    Err({
         let none =
             || Fault { place: None, text: "not a Clos: the places of its devices are unknown".to_owned() };
         let Refused(mut faults) = refused.unwrap_or_else(|| none().into());
@@ -211,6 +218,43 @@ fn nearest(
         }
         Refused(faults)
     })
+}
+
+/// Refuses places by the graph that move devices with closc's own names, or that give a plane to other devices alone.
+/// If the devices of a tier have no such names, a pattern of the fabric file names them, and places are by the graph.
+fn refuse_moved(plant: &Plant, positions: &Positions) -> Result<(), Refused> {
+    let Some(naming) = own::naming(plant.devices.names()) else { return Ok(()) };
+    let places: Vec<_> = plant.devices.names().map(|name| own::place(&naming, name)).collect();
+    let levels = position::levels_of(&places.iter().copied().flatten().collect::<Vec<_>>());
+    let is_zone = |place: &Place| matches!(place, Place::Switch(switch) if switch.zone.0 > 0);
+    let is_one_zone = !levels.contains(&Level::T2) && places.iter().flatten().any(is_zone);
+    if is_one_zone || positions.levels.iter().any(|level| !levels.contains(level)) {
+        return Ok(());
+    }
+    let plane = |place: &Place| match place {
+        Place::Switch(switch) => Some(switch.plane),
+        Place::Node(_) => None,
+    };
+    let planes: BTreeSet<_> = places.iter().flatten().filter_map(plane).collect();
+    let is_moved = |(own, found): &(&Option<Place>, &Place)| match own {
+        Some(own) => own != *found,
+        None => plane(found).is_some_and(|plane| !planes.contains(&plane)),
+    };
+    let moved = places.iter().zip(&positions.places).position(|pair| is_moved(&pair));
+    let other = places.iter().position(Option::is_none);
+    let (Some(moved), Some(other)) = (moved, other) else { return Ok(()) };
+    let [moved, name] = [moved, other].map(|device| plant.devices.name(device as u32));
+    let effect = if moved == name {
+        "would be a plane of its own".to_owned()
+    } else {
+        format!("would move `{moved}` to another place")
+    };
+    let at = plant.cables.iter().find(|cable| cable.ends.iter().any(|plug| plug.device == other as u32));
+    let text = format!(
+        "`{name}` does not have a name in closc's form, and {effect}: remove its cables from the list, rename it as a \
+         switch or node of the fabric, or number all devices by their cables with `--nodes PATTERN`"
+    );
+    Err(Fault { place: at.map(|cable| plant.place(cable.at)), text }.into())
 }
 
 /// Notes on assumed platforms, and on lists of devices that contradict them.

@@ -13,6 +13,7 @@ mod compare;
 mod fit;
 mod import;
 mod level;
+mod own;
 mod pattern;
 mod plant;
 mod position;

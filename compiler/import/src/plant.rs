@@ -10,6 +10,8 @@ use std::fmt;
 use closc_qos::units::{Length, Speed};
 use smol_str::SmolStr;
 
+use crate::own;
+
 /// The most cables of a plant.
 pub(crate) const CABLES_MAX: usize = 1 << 23;
 
@@ -88,14 +90,18 @@ pub(crate) struct Row<'a> {
     pub(crate) levels: Option<[Level; 2]>,
     /// Whether it carries no new traffic.
     pub(crate) is_drained: bool,
+    /// Its type, if that is not a medium of a fabric, such as `cat6`.
+    pub(crate) other: Option<&'a str>,
 }
 
-/// A cable that a list states as planned.
+/// A cable that is of the fabric or not, depending on the other cables.
 #[derive(Debug)]
-struct Planned {
+struct Deferred {
     devices: [SmolStr; 2],
     ports: [SmolStr; 2],
-    stuff: Stuff,
+    other: Option<SmolStr>,
+    /// The rest of its row.
+    row: Row<'static>,
     at: At,
 }
 
@@ -153,6 +159,10 @@ impl Names {
     pub(crate) fn name(&self, number: u32) -> &SmolStr {
         &self.names[number as usize]
     }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.names.iter().map(SmolStr::as_str)
+    }
 }
 
 /// Devices and cables.
@@ -175,9 +185,11 @@ pub struct Plant {
     /// Links that are not cables of the fabric.
     pub(crate) left_out: u64,
     /// Reasons for leaving links out, each with the number of links and the first of them.
-    reasons: BTreeMap<&'static str, (u64, At)>,
+    reasons: BTreeMap<SmolStr, (u64, At)>,
     /// Cables with status planned, which count only if no other cable is in the lists.
-    planned: Vec<Planned>,
+    planned: Vec<Deferred>,
+    /// Cables with a type that is not a medium of a fabric. They count unless they connect a device beside the fabric.
+    others: Vec<Deferred>,
     plugged: HashMap<(u32, u32), u32>,
     stuff_numbers: HashMap<Stuff, u32>,
     files: Vec<String>,
@@ -208,32 +220,68 @@ impl Plant {
     }
 
     /// Counts a link that is not a cable of the fabric, for this reason.
-    pub(crate) fn leave_out(&mut self, why: &'static str, at: At) {
+    pub(crate) fn leave_out(&mut self, why: &str, at: At) {
         self.left_out += 1;
-        self.reasons.entry(why).or_insert((0, at)).0 += 1;
+        self.reasons.entry(why.into()).or_insert((0, at)).0 += 1;
     }
 
-    /// Keeps a cable that is planned.
-    pub(crate) fn plan(&mut self, row: &Row<'_>, at: At) {
-        if self.planned.len() == CABLES_MAX {
+    /// Keeps a cable until all cables are read: one that is planned, or one with a type that is not a medium.
+    pub(crate) fn defer(&mut self, row: &Row<'_>, is_planned: bool, at: At) {
+        let cables = if is_planned { &mut self.planned } else { &mut self.others };
+        if cables.len() == CABLES_MAX {
             return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
         }
         let (devices, ports) = (row.devices.map(SmolStr::new), row.ports.map(SmolStr::new));
-        self.planned.push(Planned { devices, ports, stuff: row.stuff.clone(), at });
+        let other = row.other.map(SmolStr::new);
+        let row = Row { devices: [""; 2], ports: [""; 2], other: None, stuff: row.stuff.clone(), ..*row };
+        cables.push(Deferred { devices, ports, other, row, at });
     }
 
-    /// If no cable is plugged, the list is of a network to be built, and its planned cables count. Otherwise planned
-    /// cables are left out.
-    fn settle_planned(&mut self) {
-        let is_plan = self.cables.is_empty();
-        for Planned { devices, ports, stuff, at } in std::mem::take(&mut self.planned) {
-            if is_plan {
-                let [devices, ports] = [&devices, &ports].map(|names| names.each_ref().map(SmolStr::as_str));
-                self.add(&Row { devices, ports, stuff, ..Row::default() }, at);
-            } else {
-                self.leave_out("planned, while others are connected", at);
+    /// Adds deferred cables or leaves them out. If no cable is plugged, the list is of a network to be built, and its
+    /// planned cables count.
+    fn settle(&mut self) {
+        let (others, planned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.planned));
+        let known = planned.iter().filter(|cable| cable.other.is_none());
+        let known = known.flat_map(|cable| cable.devices.iter().map(SmolStr::as_str));
+        let naming = own::naming(self.devices.names().chain(known));
+        // Where nodes, T0s and T1s have closc's own names, a device with another name is not one of them.
+        let beside = |cable: &Deferred| {
+            let (naming, kind) = (naming.as_ref()?, cable.other.as_ref()?);
+            if cable.row.levels.is_some() {
+                return None;
+            }
+            let device = cable.devices.iter().find(|name| own::place(naming, name).is_none())?;
+            Some(format!("`{kind}` to `{device}`, which is not a node or switch of the fabric"))
+        };
+        for cable in others {
+            match beside(&cable) {
+                Some(why) => self.leave_out_beside(&why, cable.at),
+                None => self.add_deferred(cable),
             }
         }
+        let is_plan = self.cables.is_empty();
+        for cable in planned {
+            match beside(&cable) {
+                _ if !is_plan => self.leave_out("planned, while others are connected", cable.at),
+                Some(why) => self.leave_out_beside(&why, cable.at),
+                None => self.add_deferred(cable),
+            }
+        }
+    }
+
+    /// Leaves out a cable to a device beside the fabric. If there are too many reasons, they are put together.
+    fn leave_out_beside(&mut self, why: &str, at: At) {
+        let is_kept = self.reasons.len() < FAULTS_MAX || self.reasons.contains_key(why);
+        self.leave_out(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
+    }
+
+    fn add_deferred(&mut self, cable: Deferred) {
+        let Deferred { devices, ports, other, row, at } = cable;
+        if let Some(kind) = other {
+            self.note(&kind, None, at);
+        }
+        let [devices, ports] = [&devices, &ports].map(|names| names.each_ref().map(SmolStr::as_str));
+        self.add(&Row { devices, ports, ..row }, at);
     }
 
     /// Keeps a type of cable that does not determine the medium, with the assumed medium.
@@ -258,7 +306,7 @@ impl Plant {
                 ),
             }
         };
-        let reason = |(why, (count, at)): (&&str, &(u64, At))| {
+        let reason = |(why, (count, at)): (&SmolStr, &(u64, At))| {
             format!("{}: {count} cables are left out: {why}", self.place(*at))
         };
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
@@ -270,7 +318,7 @@ impl Plant {
     ///
     /// Returns the faults.
     pub fn finish(mut self) -> Result<Plant, Refused> {
-        self.settle_planned();
+        self.settle();
         if !self.faults.is_empty() {
             return Err(Refused(self.faults));
         }

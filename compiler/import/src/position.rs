@@ -9,19 +9,14 @@ mod nics;
 
 use std::collections::HashMap;
 
-use closc_topology::{Naming, Node, Switch, TierId};
+use closc_topology::{Naming, Switch, TierId};
 
 use crate::fit::Fit;
+use crate::own;
 use crate::plant::{Fault, Level, Plant, Refused};
 
+pub(crate) use crate::own::Place;
 pub(crate) use nics::Nics;
-
-/// The place of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Place {
-    Switch(Switch),
-    Node(Node),
-}
 
 /// Positions of all devices and NICs.
 #[derive(Debug)]
@@ -74,13 +69,7 @@ pub(crate) fn level_of(tier: TierId) -> Level {
 pub(crate) fn by_name(plant: &Plant) -> Option<Vec<Place>> {
     [false, true].into_iter().find_map(|zoned| {
         let naming = Naming::default_for(zoned);
-        (0..plant.device_count())
-            .map(|device| {
-                let name = plant.devices.name(device as u32);
-                let switch = naming.parse_switch(name).map(Place::Switch);
-                switch.or_else(|| naming.parse_node(name).map(Place::Node))
-            })
-            .collect()
+        plant.devices.names().map(|name| own::place(&naming, name)).collect()
     })
 }
 

@@ -165,10 +165,13 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         Some(Ok(value)) => Some(value),
         Some(Err(error)) => return plant.fault(at, error),
     };
-    let medium = match (cell(side.medium), cell(side.kind_of_netbox)) {
-        (Some(word), _) => Some(SmolStr::new(word)),
-        (None, Some(kind)) => meant(plant, kind, length, at),
-        (None, None) => None,
+    let (medium, other) = match (cell(side.medium), cell(side.kind_of_netbox)) {
+        (Some(word), _) => (Some(SmolStr::new(word)), None),
+        (None, Some(kind)) => match meant(plant, kind, length, at) {
+            None => (None, Some(kind)),
+            medium => (medium, None),
+        },
+        (None, None) => (None, None),
     };
     let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
         Ok(is_drained) => is_drained,
@@ -182,8 +185,10 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         stuff: (length, medium),
         levels,
         is_drained: is_drained || status == Use::Leaving,
+        other,
     };
-    if status == Use::Planned { plant.plan(&row, at) } else { plant.add(&row, at) }
+    let is_planned = status == Use::Planned;
+    if is_planned || other.is_some() { plant.defer(&row, is_planned, at) } else { plant.add(&row, at) }
 }
 
 /// Reads a kind of cable: the tiers of its ends.
@@ -196,13 +201,13 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     }
 }
 
-/// The medium of a NetBox type. A type that does not determine the medium is noted.
+/// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
 fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
-    let meant = medium(kind, length);
-    if meant.is_none_or(|meant| !meant.is_sure) {
-        plant.note(kind, meant.map(|meant| meant.medium), at);
+    let meant = medium(kind, length)?;
+    if !meant.is_sure {
+        plant.note(kind, Some(meant.medium), at);
     }
-    meant.map(|meant| SmolStr::new_static(meant.medium))
+    Some(SmolStr::new_static(meant.medium))
 }
 
 /// Reads the state of a cable.

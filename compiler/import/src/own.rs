@@ -1,0 +1,27 @@
+//! Names in closc's own form.
+//!
+//! In: names of devices. Out: the place that each name gives. Invariants: a name that has another form gives no place.
+
+use closc_topology::{Naming, Node, Switch, TierId};
+
+/// The place of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    Switch(Switch),
+    Node(Node),
+}
+
+/// The place that a name gives.
+pub(crate) fn place(naming: &Naming, name: &str) -> Option<Place> {
+    let switch = naming.parse_switch(name).map(Place::Switch);
+    switch.or_else(|| naming.parse_node(name).map(Place::Node))
+}
+
+/// The naming with which names are those of nodes, T0s and T1s. Devices beside these that have another name are not
+/// of a tier whose names the fabric file defines.
+pub(crate) fn naming<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<Naming> {
+    [false, true].into_iter().map(Naming::default_for).find(|naming| {
+        let is = |tier| names.clone().any(|name| naming.parse_switch(name).is_some_and(|at| at.tier == tier));
+        is(TierId::T0) && is(TierId::T1) && names.clone().any(|name| naming.parse_node(name).is_some())
+    })
+}
