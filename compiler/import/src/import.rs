@@ -74,8 +74,8 @@ pub struct Imported {
     pub cables: u64,
     /// Cables of the network that are in the fabric.
     pub placed: u64,
-    /// Links that are not cables of the fabric: to other networks, power or consoles, to neighbours without a name, or
-    /// planned beside others that are connected.
+    /// Links that are not cables of the fabric: to other networks, power or consoles, to neighbours without a name, of a
+    /// type such as `cat6a` to a device beside the fabric, or planned beside others that are connected.
     pub left_out: u64,
     /// Cables of the fabric that the existing network lacks.
     pub absent: u64,
