@@ -14,6 +14,7 @@ mod frr;
 #[allow(dead_code, reason = "the traps are set by the tests of the deploy crate")]
 mod gnmi;
 mod random;
+mod rules;
 mod servers;
 mod site;
 mod system;

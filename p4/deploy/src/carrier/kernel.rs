@@ -2,13 +2,17 @@
 //!
 //! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and the output of `ip -json` and `/proc/sys`. Out:
 //! facts, each of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared,
-//! and of `lo` only what the tree sets; an unknown command is an error.
+//! and of `lo` only what the tree sets; an unknown command is an error. Policy rules are facts that no file of a tree
+//! has.
+
+mod route;
+mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-use closc_artefacts::paths::{DEVICES_BATCH, IP_BATCH, SYSCTL_CONF};
+use closc_artefacts::paths::{DEVICES_BATCH, FRR_CONF, IP_BATCH, SYSCTL_CONF};
 use serde_json::Value;
 
 use super::facts::{Facts, Finding, findings, lines};
@@ -72,6 +76,7 @@ impl Asked {
             [SCOPE, "made", names @ ..] => self.made.extend(all(names)),
             [SCOPE, "addresses"] => self.has_addresses = true,
             [SCOPE, "routes"] => self.has_routes = true,
+            [SCOPE, fact @ ..] if is_rule(&fact.join(" ")) => drop(self.facts.insert(fact.join(" "))),
             ["link", "add", "name", port, "type", _] => {
                 self.ports.insert((*port).to_owned());
                 self.made.insert((*port).to_owned());
@@ -98,7 +103,7 @@ impl Asked {
             }
             ["route", "replace", route @ ..] => {
                 self.has_routes = true;
-                self.facts.insert(format!("route replace {}", route_of_words(route)?));
+                self.facts.insert(format!("route replace {}", route::of_words(route)?));
             }
             _ => return None,
         }
@@ -117,6 +122,25 @@ impl Asked {
 
     fn has_ipv4_routes(&self) -> bool {
         self.facts.iter().any(|fact| fact.starts_with("route ") && !fact.contains(':'))
+    }
+
+    /// Returns the prefixes of the fabric that the tree names: in commands for `ip`, and in routes and filters of FRR.
+    fn destinations(&self, wanted: &Texts) -> Vec<String> {
+        let of_frr = ["ip route ", "ipv6 route ", "ip prefix-list ", "ipv6 prefix-list "];
+        let frr = wanted.get(FRR_CONF).map_or("", String::as_str).lines().map(str::trim);
+        let of_kernel = ["address ", "neighbour ", "route "];
+        let kernel = self.facts.iter().filter(|fact| of_kernel.iter().any(|kind| fact.starts_with(kind)));
+        let lines = frr.filter(|line| of_frr.iter().any(|kind| line.starts_with(kind)));
+        let words = lines.flat_map(str::split_whitespace).chain(kernel.flat_map(|fact| fact.split(' ')));
+        words.filter(|word| covers(word, word)).map(str::to_owned).collect()
+    }
+
+    /// Returns the families of addresses whose policy rules are compared. Sessions and neighbours are always IPv6.
+    fn families(&self) -> impl Iterator<Item = Family> {
+        let kinds = ["address ", "route "];
+        let is_ipv4 = |fact: &String| kinds.iter().any(|kind| fact.starts_with(kind)) && !fact.contains(':');
+        let has_ipv4 = self.facts.iter().any(is_ipv4);
+        Family::ALL.into_iter().filter(move |family| *family == Family::V6 || has_ipv4)
     }
 }
 
@@ -168,40 +192,6 @@ impl Family {
     }
 }
 
-/// Returns a route in canonical form, with its next hops sorted.
-fn route_of_words(words: &[&str]) -> Option<String> {
-    if let Some(at) = words.iter().position(|word| *word == "metric") {
-        let (head, [_, metric, tail @ ..]) = words.split_at(at) else { return None };
-        return Some(with_metric(&route_of_words(&[head, tail].concat())?, metric));
-    }
-    match words {
-        ["blackhole", prefix] => Some(format!("blackhole {prefix}")),
-        [prefix, "encap", "seg6local", rest @ ..] => {
-            let rest: Vec<&str> = rest.iter().copied().filter(|word| *word != "count").collect();
-            Some(format!("{prefix} encap seg6local {}", rest.join(" ")))
-        }
-        [prefix, "via", gateway, "dev", port] => Some(format!("{prefix} via {gateway} dev {port}")),
-        [prefix, hops @ ..] => {
-            let mut all = Vec::new();
-            for hop in hops.chunks(7) {
-                let ["nexthop", "via", gateway, "dev", port, "weight", weight] = hop else { return None };
-                all.push(format!("nexthop via {gateway} dev {port} weight {weight}"));
-            }
-            all.sort();
-            (!all.is_empty()).then(|| format!("{prefix} {}", all.join(" ")))
-        }
-        [] => None,
-    }
-}
-
-/// Inserts the metric into a route: of two routes to one prefix, the one with the lower metric is used.
-fn with_metric(route: &str, metric: &str) -> String {
-    let n_words = if route.starts_with("blackhole ") { 2 } else { 1 };
-    let words: Vec<&str> = route.split(' ').collect();
-    let (head, tail) = words.split_at(n_words.min(words.len()));
-    [head, &["metric", metric], tail].concat().join(" ")
-}
-
 /// Edits for `sed` that remove state that changes without a command: lifetimes, timers of bridges, carrier, duplicate
 /// address detection, packet captures. A push compares two readings, so both must be equal if the configuration is.
 const STEADY: [&str; 6] = [
@@ -239,6 +229,14 @@ pub(super) fn read(wanted: &Texts) -> String {
         others.map(|(name, command)| (name.to_owned(), command.to_owned())).into_iter().chain(routes)
     {
         let _ = write!(script, "{}ip -j {command} </dev/null | sed -E {steady}\necho\n", begin(&name));
+    }
+    for family in Family::ALL {
+        let (head, option) = (begin(&rules::section(family)), family.option());
+        let _ = writeln!(
+            script,
+            "{head}if ip {option} rule show </dev/null 2>/dev/null; then echo {}; fi",
+            rules::COMPLETE
+        );
     }
     let keys = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
     let _ = writeln!(script, "{}xargs grep -sH . <<'--closc--' || :", begin("sysctl"));
@@ -328,7 +326,7 @@ fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
 
 /// Returns the target state, and the facts of the kernel that it covers.
 fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
-    let asked = Asked::read(wanted)?;
+    let mut asked = Asked::read(wanted)?;
     let json = |name: &str| -> Result<Vec<Value>, String> {
         let text = held.section(name).trim();
         if text.is_empty() {
@@ -349,15 +347,20 @@ fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
     if asked.has_routes {
         for (family, protocol) in route_kinds() {
             let routes = json(&routes_by(family, protocol))?;
-            let usual = default_metric(family);
-            let routes = routes.iter().filter_map(|route| {
-                let metric = route.get("metric").and_then(Value::as_u64).unwrap_or(usual);
-                let found = route_of_json(route, family, &asked)?;
-                Some(if metric == usual { found } else { with_metric(&found, &metric.to_string()) })
-            });
+            let routes = routes.iter().filter(|route| is_compared(route, family, &asked));
+            let routes = routes.filter_map(|route| route::of_json(route, family));
             live.extend(routes.map(|route| format!("route replace {route}")));
         }
     }
+    let (all, destinations) = (json("address")?, asked.destinations(wanted));
+    let mut missing = Facts::new();
+    for family in asked.families() {
+        let scope = rules::Scope { asked: &asked, addresses: &all, destinations: &destinations };
+        let rules = scope.rules(held.section(&rules::section(family)), family);
+        live.extend(rules.unexpected);
+        missing.extend(rules.missing);
+    }
+    asked.facts.extend(missing);
     Ok((asked, live))
 }
 
@@ -411,57 +414,39 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
     }
 }
 
-/// Returns a route, if it uses a port of the tree or is in a block of the fabric. Every IPv6 blackhole is compared, and
-/// those of IPv4 in a fabric with IPv4.
-fn route_of_json(route: &Value, family: Family, asked: &Asked) -> Option<String> {
+/// Returns whether a route is compared: it uses a port of the tree, or is in a block of the fabric. Every IPv6 route
+/// that drops packets is compared, and those of IPv4 in a fabric with IPv4.
+fn is_compared(route: &Value, family: Family, asked: &Asked) -> bool {
     let prefix = family.prefix(text(route, "dst"));
     let is_of_fabric = |port: &str| asked.ports.contains(port) || asked.is_in_block(&prefix);
-    if text(route, "type") == "blackhole" {
-        let is_compared = family == Family::V6 || asked.has_ipv4_routes();
-        return is_compared.then(|| format!("blackhole {prefix}"));
+    if route::drops(text(route, "type")) {
+        return family == Family::V6 || asked.has_ipv4_routes();
     }
-    if let Some(hops) = route.get("nexthops").and_then(Value::as_array) {
-        hops.iter().any(|hop| is_of_fabric(text(hop, "dev"))).then_some(())?;
-        let mut all: Vec<String> = hops
-            .iter()
-            .map(|hop| {
-                let weight = hop.get("weight").and_then(Value::as_u64).unwrap_or(1);
-                format!("nexthop via {} dev {} weight {weight}", text(hop, "gateway"), text(hop, "dev"))
-            })
-            .collect();
-        all.sort();
-        return Some(format!("{prefix} {}", all.join(" ")));
+    match route.get("nexthops").and_then(Value::as_array) {
+        Some(hops) => hops.iter().any(|hop| is_of_fabric(text(hop, "dev"))),
+        None => is_of_fabric(text(route, "dev")),
     }
-    let port = text(route, "dev");
-    is_of_fabric(port).then_some(())?;
-    if text(route, "encap") == "seg6local" {
-        let mut words = format!("{prefix} encap seg6local action {}", text(route, "action"));
-        let flavours = route.get("flavors").and_then(Value::as_array).into_iter().flatten();
-        let flavours: Vec<&str> = flavours.filter_map(Value::as_str).collect();
-        if !flavours.is_empty() {
-            let _ = write!(words, " flavors {}", flavours.join(","));
-        }
-        for key in ["lblen", "nflen"] {
-            if let Some(number) = route.get(key).and_then(Value::as_u64) {
-                let _ = write!(words, " {key} {number}");
-            }
-        }
-        return Some(format!("{words} dev {port}"));
-    }
-    let type_of = text(route, "type");
-    let kind = if type_of == "unicast" { String::new() } else { format!("{type_of} ") };
-    match text(route, "gateway") {
-        "" => Some(format!("{kind}{prefix} dev {port}")),
-        gateway => Some(format!("{kind}{prefix} via {gateway} dev {port}")),
-    }
+}
+
+/// Returns whether a fact is a policy rule.
+fn is_rule(fact: &str) -> bool {
+    Family::ALL.iter().any(|family| fact.starts_with(&format!("{} rule add ", family.option())))
+}
+
+/// Commands for `ip`, which read their family of addresses from an option.
+pub(super) struct Batch {
+    /// Name of a file with them.
+    pub(super) name: &'static str,
+    pub(super) command: &'static str,
+    pub(super) there: String,
+    /// For the same command with `-force`.
+    pub(super) back: String,
 }
 
 /// Changes of the kernel, and their rollback.
 pub(super) struct Moves {
-    /// For `ip -batch`.
-    pub(super) there: String,
-    /// For `ip -force -batch`.
-    pub(super) back: String,
+    /// Commands for `ip`, in order.
+    pub(super) batches: [Batch; 3],
     /// For `sysctl -p`.
     pub(super) settings: String,
     /// For `sysctl -p`, in a rollback.
@@ -472,9 +457,29 @@ pub(super) struct Moves {
 pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
     let (asked, live) = both(wanted, held)?;
     let (kept, now) = kept_settings(wanted, held);
+    let of = |option: &str| -> [Facts; 2] {
+        let head = format!("{option} rule add ");
+        [&live, &asked.facts]
+            .map(|facts| facts.iter().filter(|fact| fact.starts_with(&head)).cloned().collect())
+    };
+    let rules = |name, command, option: &str| {
+        let [live, asked] = of(option);
+        let [there, back] = [(&live, &asked), (&asked, &live)].map(|(from, to)| rule_batch(from, to, option));
+        Batch { name, command, there, back }
+    };
+    let [live, facts] = [&live, &asked.facts]
+        .map(|facts| facts.iter().filter(|fact| !is_rule(fact)).cloned().collect::<Facts>());
     Ok(Moves {
-        there: batch(&live, &asked.facts),
-        back: batch(&asked.facts, &live),
+        batches: [
+            rules("rule-6", "ip -6 -batch", "-6"),
+            rules("rule-4", "ip -4 -batch", "-4"),
+            Batch {
+                name: "ip",
+                command: "ip -batch",
+                there: batch(&live, &facts),
+                back: batch(&facts, &live),
+            },
+        ],
         settings: lines(kept.difference(&now)),
         settings_back: lines(now.difference(&kept)),
     })
@@ -509,9 +514,12 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
     let mut rest = rest;
     rest.sort_by_key(|fact| rank(fact));
     let commands = |facts: Vec<&String>| lines(facts.into_iter().map(|fact| command(fact)));
+    // A command of a file cannot have the option for the family.
+    let (rules, rest): (Vec<&String>, Vec<&String>) = rest.into_iter().partition(|fact| is_rule(fact));
+    let rules = lines(rules.into_iter().map(|fact| format!("{SCOPE} {fact}")));
     let files = [
         (DEVICES_BATCH, commands(devices)),
-        (IP_BATCH, asked.scope() + &commands(rest)),
+        (IP_BATCH, asked.scope() + &rules + &commands(rest)),
         (SYSCTL_CONF, lines(&now)),
     ];
     Ok(files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
@@ -560,7 +568,6 @@ fn ports(fact: &str) -> impl Iterator<Item = &str> {
 /// a port, which stays.
 fn removal(fact: &str, to: &Facts) -> Option<String> {
     let words: Vec<&str> = fact.split(' ').collect();
-    let begins = |head: String| to.iter().any(|fact| fact.starts_with(&head));
     match words.as_slice() {
         ["link", "add", "name", port, "type", _] => Some(format!("link del dev {port}")),
         ["link", "set", "dev", port, "master", _] => Some(format!("link set dev {port} nomaster")),
@@ -573,23 +580,17 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
             });
             (!other).then(|| format!("neighbour del {address} dev {port}"))
         }
-        // Without the metric, the command would remove the wanted route.
-        ["route", "replace", prefix, "metric", metric, ..] => {
-            Some(format!("route del {prefix} metric {metric}"))
-        }
-        ["route", "replace", "blackhole", prefix, "metric", metric] => {
-            Some(format!("route del blackhole {prefix} metric {metric}"))
-        }
-        ["route", "replace", "blackhole", prefix] => {
-            // The kernel keeps both kinds of routes to one prefix.
-            Some(format!("route del blackhole {prefix}"))
-        }
-        ["route", "replace", prefix, ..] => {
-            let other = begins(format!("route replace {prefix} "));
-            (!other).then(|| format!("route del {prefix}"))
-        }
+        ["route", "replace", route @ ..] => route::removal(route, to),
         _ => None,
     }
+}
+
+/// Returns the commands from one set of rules to another.
+fn rule_batch(from: &Facts, to: &Facts, option: &str) -> String {
+    let added = to.difference(from).cloned();
+    let removed = from.difference(to).map(|fact| rules::removal(fact));
+    let words = added.chain(removed).map(|fact| fact[option.len() + 1..].to_owned());
+    lines(words)
 }
 
 /// Returns the commands from one state to another. If the link of a port changes, the kernel may drop the entries of
@@ -686,8 +687,8 @@ mod tests {
         let routes = format!("[{BLACKHOLE},{stray}]");
         let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
         let moves = moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable");
-        assert_eq!(moves.there, "route del ::/0\n");
-        assert_eq!(moves.back, "route replace ::/0 dev eth1\n");
+        assert_eq!(moves.batches[2].there, "route del ::/0\n");
+        assert_eq!(moves.batches[2].back, "route replace ::/0 dev eth1\n");
     }
 
     #[test]
@@ -696,7 +697,7 @@ mod tests {
             let stray = format!(r#"{{"type":"unicast","dst":"{prefix}","dev":"eth2","metric":1024}}"#);
             let routes = format!("[{BLACKHOLE},{stray}]");
             let held = held_of(&[("link", LINK), ("address", ADDRESS), ("route -6 boot", &routes)]);
-            moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable").there
+            moves(&texts_of(&[(IP_BATCH, TREE)]), &held).expect("it is readable").batches[2].there.clone()
         };
         assert_eq!(route("fd00:4001::/48"), "route del fd00:4001::/48\n");
         assert_eq!(route("fd01::/48"), "", "the site's");
@@ -721,7 +722,7 @@ mod tests {
             ("route -4 boot", routes),
         ]);
         let moves = moves(&texts_of(&[(IP_BATCH, tree)]), &held).expect("it is readable");
-        assert_eq!((moves.there.as_str(), moves.back.as_str()), ("", ""));
+        assert_eq!((moves.batches[2].there.as_str(), moves.batches[2].back.as_str()), ("", ""));
     }
 
     #[test]

@@ -99,18 +99,18 @@ impl Unix {
             KERNEL.iter().filter_map(|file| Some(((*file).to_owned(), wanted.get(*file)?.clone()))).collect();
         new.insert(UNIT.to_owned(), unit(etc));
         let (mut go, mut back) = (String::new(), String::new());
-        for (name, text, command, undo, undone) in [
-            ("sysctl.change", &moves.settings, "sysctl -q -p", "sysctl.back", &moves.settings_back),
-            ("ip.change", &moves.there, "ip -batch", "ip.back", &moves.back),
-        ] {
-            if text.is_empty() {
+        let settings = ("sysctl", "sysctl -q -p", &moves.settings, &moves.settings_back);
+        let batches =
+            moves.batches.iter().map(|batch| (batch.name, batch.command, &batch.there, &batch.back));
+        for (name, command, there, undo) in std::iter::once(settings).chain(batches) {
+            if there.is_empty() {
                 continue;
             }
-            new.insert(name.to_owned(), text.clone());
-            new.insert(undo.to_owned(), undone.clone());
-            let _ = writeln!(go, "{command} {state}/new/{name} </dev/null >/dev/null");
-            let forced = command.replace("ip -batch", "ip -force -batch");
-            let _ = writeln!(back, "{forced} {state}/new/{undo} </dev/null >/dev/null || :");
+            new.insert(format!("{name}.change"), there.clone());
+            new.insert(format!("{name}.back"), undo.clone());
+            let _ = writeln!(go, "{command} {state}/new/{name}.change </dev/null >/dev/null");
+            let forced = command.replace("-batch", "-force -batch");
+            let _ = writeln!(back, "{forced} {state}/new/{name}.back </dev/null >/dev/null || :");
         }
         if !queues::compare(wanted, held)?.is_empty() {
             new.insert("tc.back".to_owned(), queues::before(wanted, held));

@@ -17,9 +17,14 @@ fn reversals(line: &str) -> Vec<Reversal> {
         (act, command, named.iter().map(|word| (*word).to_owned()).collect())
     };
     match words.as_slice() {
-        ["link", "set", "dev", port, "up"] => {
-            vec![made(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"])]
-        }
+        ["link", "set", "dev", port, "up"] => vec![
+            made(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"]),
+            made(
+                Act::Added,
+                format!("-6 rule add pref 1 iif {port} lookup 77"),
+                &["-6 rule add pref 1 from all iif", port],
+            ),
+        ],
         ["link", "set", "dev", port, settings @ ..] if settings.contains(&"mtu") => {
             vec![made(
                 Act::Changed,
@@ -56,6 +61,11 @@ fn reversals(line: &str) -> Vec<Reversal> {
                 Act::Added,
                 format!("route add fd98::/64 via {gateway} dev {port}"),
                 &["route", "fd98::/64", port],
+            ),
+            made(
+                Act::Changed,
+                format!("route replace {prefix} via {gateway} dev {port} mtu 1280"),
+                &["route", prefix, "mtu 1280"],
             ),
             // Of two routes to one prefix, the kernel uses the one with the lower metric.
             made(
