@@ -394,10 +394,9 @@ fn devices_beside_the_fabric_move_no_switch() {
     let place = Place::new();
     place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists", "--quiet"]);
     let lists = [0, 1].map(|plane| place.read(&format!("lists/cables/netbox-{plane}.csv")));
-    let rows = |state: &str| lists.concat().replace(",planned,", &format!(",{state},"));
     let titles = lists[0].lines().next().expect("titles");
     let rows = |state: &str| -> String {
-        let all = rows(state);
+        let all = lists.concat().replace(",planned,", &format!(",{state},"));
         let kept = all.lines().filter(|line| *line != titles);
         std::iter::once(titles).chain(kept).flat_map(|line| [line, "\n"]).collect()
     };

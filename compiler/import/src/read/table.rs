@@ -165,14 +165,10 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         Some(Ok(value)) => Some(value),
         Some(Err(error)) => return plant.fault(at, error),
     };
-    let (medium, other) = match (cell(side.medium), cell(side.kind_of_netbox)) {
-        (Some(word), _) => (Some(SmolStr::new(word)), None),
-        (None, Some(kind)) => match meant(plant, kind, length, at) {
-            None => (None, Some(kind)),
-            medium => (medium, None),
-        },
-        (None, None) => (None, None),
-    };
+    let kind = cell(side.kind_of_netbox);
+    let medium =
+        cell(side.medium).map(SmolStr::new).or_else(|| kind.and_then(|kind| meant(plant, kind, length, at)));
+    let other = kind.filter(|_| medium.is_none());
     let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
         Ok(is_drained) => is_drained,
         Err(error) => return plant.fault(at, error),
