@@ -10,12 +10,13 @@ use super::{Act, Damage, Pick, Victim};
 /// report must contain.
 type Reversal = (Act, String, Vec<String>);
 
+fn made(act: Act, command: String, named: &[&str]) -> Reversal {
+    (act, command, named.iter().map(|word| (*word).to_owned()).collect())
+}
+
 /// Returns commands that reverse or change the effect of a command in the file.
 fn reversals(line: &str) -> Vec<Reversal> {
     let words: Vec<&str> = line.split(' ').collect();
-    let made = |act: Act, command: String, named: &[&str]| {
-        (act, command, named.iter().map(|word| (*word).to_owned()).collect())
-    };
     match words.as_slice() {
         ["link", "set", "dev", port, "up"] => vec![
             made(Act::Removed, format!("link set dev {port} down"), &["link set dev", port, "up"]),
@@ -55,30 +56,35 @@ fn reversals(line: &str) -> Vec<Reversal> {
             made(Act::Removed, format!("route del blackhole {prefix}"), &["route", prefix]),
             made(Act::Added, "route add blackhole fd99::/64".to_owned(), &["route", "blackhole fd99::/64"]),
         ],
-        ["route", "replace", prefix, "via", gateway, "dev", port, ..] => vec![
-            made(Act::Removed, format!("route del {prefix}"), &["route", prefix]),
-            made(
-                Act::Added,
-                format!("route add fd98::/64 via {gateway} dev {port}"),
-                &["route", "fd98::/64", port],
-            ),
-            made(
-                Act::Changed,
-                format!("route replace {prefix} via {gateway} dev {port} mtu 1280"),
-                &["route", prefix, "mtu 1280"],
-            ),
-            // Of two routes to one prefix, the kernel uses the one with the lower metric.
-            made(
-                Act::Changed,
-                format!("route add {prefix} via {gateway} dev {port} metric 7"),
-                &["route", prefix, "metric 7"],
-            ),
-        ],
+        ["route", "replace", prefix, "via", gateway, "dev", port, ..] => route(prefix, gateway, port),
         ["route", "replace", prefix, ..] => {
             vec![made(Act::Removed, format!("route del {prefix}"), &["route", prefix])]
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns commands that change a route over one port.
+fn route(prefix: &str, gateway: &str, port: &str) -> Vec<Reversal> {
+    vec![
+        made(Act::Removed, format!("route del {prefix}"), &["route", prefix]),
+        made(
+            Act::Added,
+            format!("route add fd98::/64 via {gateway} dev {port}"),
+            &["route", "fd98::/64", port],
+        ),
+        made(
+            Act::Changed,
+            format!("route replace {prefix} via {gateway} dev {port} mtu 1280"),
+            &["route", prefix, "mtu 1280"],
+        ),
+        // Of two routes to one prefix, the kernel uses the one with the lower metric.
+        made(
+            Act::Changed,
+            format!("route add {prefix} via {gateway} dev {port} metric 7"),
+            &["route", prefix, "metric 7"],
+        ),
+    ]
 }
 
 /// Reverses a command of the file in the kernel, or runs another one.
