@@ -35,6 +35,11 @@ pub trait Files: Send + Sync {
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         None
     }
+
+    /// Returns the folders without a file, if the store has folders and can list them.
+    fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
+        None
+    }
 }
 
 impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {

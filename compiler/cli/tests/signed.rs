@@ -39,6 +39,10 @@ fn a_tree_is_verified_by_the_key_that_signed_it() {
     let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
     assert!(why.contains("`switches/extra.conf` is not in `manifest.json`"), "{why}");
     std::fs::remove_file(place.path("tree/switches/extra.conf")).expect("it is there");
+    std::fs::create_dir_all(place.path("tree/switches/p0-t0-009")).expect("it is ours");
+    let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
+    assert!(why.contains("`switches/p0-t0-009` is a folder without files"), "{why}");
+    std::fs::remove_dir(place.path("tree/switches/p0-t0-009")).expect("it is there");
     // If a file and its digest are both changed, only the signature reveals it.
     let manifest = place.read("tree/manifest.json").replace("\"closc\": \"", "\"closc\": \"1");
     place.write("tree/manifest.json", manifest);

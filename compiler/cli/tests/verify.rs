@@ -108,6 +108,23 @@ fn tools_get_the_same() {
     assert!(github.contains(wanted), "{github}");
 }
 
+/// A folder of a switch without files is that of a device which no reader finds.
+#[test]
+fn a_folder_without_files_is_named() {
+    let place = compiled();
+    for folder in ["switches/p0-t0-009", "switches/p0-t0-001/old/older", "racks"] {
+        std::fs::create_dir_all(place.path(&format!("tree/{folder}"))).expect("it is ours");
+        let why = place.ends_with_output(1, &["verify", "tree"]);
+        assert!(
+            why.contains("V0107") && why.contains(&format!("`{folder}` is a folder without files")),
+            "{why}"
+        );
+        let top = folder.replace("/old/older", "/old");
+        std::fs::remove_dir_all(place.path(&format!("tree/{top}"))).expect("it is there");
+        place.ends(0, &["verify", "tree"]);
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_another_exit_code() {
     let place = compiled();

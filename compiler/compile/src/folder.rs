@@ -33,6 +33,30 @@ impl Folder {
         let folder = closc_files::Folder::open(&self.root)?;
         Ok(self.opened.get_or_init(|| folder))
     }
+
+    /// Returns the files, and the folders that have no entry.
+    fn listed(&self) -> Option<[Vec<Utf8PathBuf>; 2]> {
+        let (mut files, mut empty) = (Vec::new(), Vec::new());
+        let mut open = vec![Utf8PathBuf::new()];
+        while let Some(folder) = open.pop() {
+            let mut entries = self.root.join(&folder).read_dir_utf8().ok()?.peekable();
+            if entries.peek().is_none() {
+                empty.push(folder.clone());
+            }
+            for entry in entries {
+                let entry = entry.ok()?;
+                let path = folder.join(entry.file_name());
+                if entry.file_type().ok()?.is_dir() {
+                    open.push(path);
+                } else {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort_unstable();
+        empty.sort_unstable();
+        Some([files, empty])
+    }
 }
 
 impl Files for Folder {
@@ -49,21 +73,11 @@ impl Files for Folder {
     }
 
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
-        let mut files = Vec::new();
-        let mut open = vec![Utf8PathBuf::new()];
-        while let Some(folder) = open.pop() {
-            for entry in self.root.join(&folder).read_dir_utf8().ok()? {
-                let entry = entry.ok()?;
-                let path = folder.join(entry.file_name());
-                if entry.file_type().ok()?.is_dir() {
-                    open.push(path);
-                } else {
-                    files.push(path);
-                }
-            }
-        }
-        files.sort_unstable();
-        Some(files)
+        self.listed().map(|[files, _]| files)
+    }
+
+    fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.listed().map(|[_, folders]| folders)
     }
 }
 

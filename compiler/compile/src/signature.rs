@@ -218,6 +218,10 @@ impl Files for SignedTree {
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         self.tree.list()
     }
+
+    fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.tree.empty_folders()
+    }
 }
 
 /// Parses signatures, and rejects text that differs from the written form in more than CRLF line ends. The library

@@ -275,6 +275,12 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
             findings.broken(Violation::new(&EXTRA, Place::file(path), message));
         }
     }
+    let empty = files.tree.empty_folders().unwrap_or_default();
+    for path in empty.into_iter().filter(|path| is_judged(path, fabric)) {
+        findings.checked(&EXTRA, 1);
+        let message = format!("`{path}` is a folder without files");
+        findings.broken(Violation::new(&EXTRA, Place::file(path), message));
+    }
     Ok(findings)
 }
 

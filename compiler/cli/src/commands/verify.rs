@@ -209,4 +209,8 @@ impl Files for Watched {
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         self.files.list()
     }
+
+    fn empty_folders(&self) -> Option<Vec<Utf8PathBuf>> {
+        self.files.empty_folders()
+    }
 }

@@ -88,8 +88,8 @@ pub(crate) static SAME: Rule = Rule {
 pub(crate) static EXTRA: Rule = Rule {
     code: "V0107",
     title: "an unread file",
-    what: "Every file of the tree is in the manifest. Every file of the manifest is read by the proof or \
-           reported as not judged.",
+    what: "Every file of the tree is in the manifest, and every folder has a file. Every file of the manifest is \
+           read by the proof or reported as not judged.",
     why: "An unread file is pushed without a check. The folder of an unknown device remains from an earlier \
            tree, or was added by hand.",
     example: "switches/p0-t0-001/boot.sh",
