@@ -34,7 +34,7 @@ use crate::event::EventKind;
 use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
 use crate::folders::Place;
-use crate::inventory::InventoryError;
+use crate::inventory::{InventoryError, KnownPlane};
 use crate::links::Links;
 use crate::options::PushOptions;
 use crate::progress::Progress;
@@ -163,9 +163,9 @@ impl CarriedSwitch {
         links: &Links<'_>,
         options: Arc<CarrierOptions>,
     ) -> Result<Option<Self>, InventoryError> {
-        let Some((ssh, place, plane)) = links.over_ssh(name, &plan.os, has_folders(&plan.os))? else {
-            return Ok(None);
-        };
+        let known = KnownPlane { of_switch: plan.plane, n_planes: 0 };
+        let found = links.over_ssh((name, &plan.os), has_folders(&plan.os), known)?;
+        let Some((ssh, place, plane)) = found else { return Ok(None) };
         let known = SYSTEMS.iter().map(|(word, _)| *word).find(|word| *word == plan.os);
         let os = known.ok_or_else(|| InventoryError::Device {
             device: name.to_owned(),

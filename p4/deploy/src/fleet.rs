@@ -9,7 +9,7 @@ use closc_runtime::RoleName;
 use thiserror::Error;
 
 use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier, has_folders};
-use crate::inventory::{Defaults, Device, Inventory, InventoryError};
+use crate::inventory::{Defaults, Device, Inventory, InventoryError, RuleList};
 use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
@@ -113,6 +113,8 @@ impl Fleet {
         let mut members = Vec::new();
         for (name, device) in inventory.devices.iter().filter(|(name, _)| select(name)) {
             let mut target = Target::from_inventory(name, device, &inventory.defaults, beside)?;
+            let known = tree.known_plane(name);
+            target.plane = inventory.plane_in(RuleList::P4Runtime, name, device.plane, known)?;
             let compiled = tree.devices().get(name).copied().unwrap_or(PIPELINE);
             let own = device.pipeline.as_ref().or(inventory.defaults.pipeline.as_ref());
             let own = own.map_or(compiled, String::as_str);
@@ -171,7 +173,7 @@ impl Fleet {
         let mut links = Links::new(inventory, beside);
         let mut devices = Vec::new();
         for name in tree.sonic().iter().filter(|name| select(name)) {
-            let Some((link, plane)) = links.of(name)? else {
+            let Some((link, plane)) = links.of(name, tree.known_plane(name))? else {
                 devices.push(name.clone());
                 continue;
             };
@@ -181,7 +183,7 @@ impl Fleet {
         }
         for member in self.members.iter_mut().filter(|member| tree.both().contains(&member.target.name)) {
             let name = member.target.name.clone();
-            let Some((link, plane)) = links.of(&name)? else { continue };
+            let Some((link, plane)) = links.of(&name, tree.known_plane(&name))? else { continue };
             member.target.plane = member.target.plane.or(plane);
             let (plane, goal) = (member.target.plane, SonicGoal::Tree(tree.clone()));
             let options = options.clone();
@@ -211,7 +213,8 @@ impl Fleet {
         let mut devices = Vec::new();
         let reached = tree.others().iter().filter(|(name, os)| has_carrier(os) && select(name));
         for (name, os) in reached {
-            let Some((ssh, place, plane)) = links.over_ssh(name, os, has_folders(os))? else {
+            let known = tree.known_plane(name);
+            let Some((ssh, place, plane)) = links.over_ssh((name, os), has_folders(os), known)? else {
                 devices.push(name.clone());
                 continue;
             };

@@ -4,12 +4,15 @@
 //! Invariants: unknown keys are rejected; paths are relative to the inventory, and the caller reads the files.
 
 mod addresses;
+mod plane;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+pub(crate) use plane::{KnownPlane, RuleList};
 
 /// The switches of a fabric as a controller reaches them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Inventory {
     /// Contents of that list.
     #[serde(skip)]
     listed: BTreeMap<String, String>,
+    /// Its own text.
+    #[serde(skip)]
+    text: plane::Text,
 }
 
 /// Connections to P4Runtime switches, by a pattern of their names.
@@ -82,7 +88,7 @@ pub(crate) struct Sonic {
     /// switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tls: Option<Tls>,
-    /// The plane; a push proceeds plane by plane.
+    /// The plane, for a tree that does not contain it; a tree that contradicts it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
     /// Over SSH, the folder of the switch for changes that are not confirmed yet; `/etc/sonic/closc` by default.
@@ -108,7 +114,7 @@ pub(crate) struct SshRule {
     /// EOS it must be able to enter privileged mode without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
-    /// The plane; a push proceeds plane by plane.
+    /// The plane, for a tree that does not contain it; a tree that contradicts it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
     /// On Linux systems, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
@@ -164,7 +170,7 @@ pub struct Device {
     pub endpoint: String,
     /// The device id of P4Runtime.
     pub device_id: u64,
-    /// The plane; a push proceeds plane by plane.
+    /// The plane, for a tree that does not contain it; a tree that contradicts it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
     /// Certificates; missing ones come from the defaults.
@@ -274,6 +280,16 @@ pub enum InventoryError {
         /// The error.
         reason: String,
     },
+    /// `plane` contradicts the compiled tree.
+    #[error("{place}: `plane: {plane}`: {reason}")]
+    Plane {
+        /// File, line and column.
+        place: String,
+        /// The value.
+        plane: u8,
+        /// The contradiction.
+        reason: String,
+    },
     /// An address, or its certificates, cannot be used.
     #[error("`{device}`: {reason}")]
     Device {
@@ -299,6 +315,18 @@ pub enum InventoryError {
 impl Inventory {
     /// Reads an inventory from YAML, of which JSON is a part.
     pub fn parse(text: &str) -> Result<Self, InventoryError> {
+        let read = Inventory::read(text)?;
+        Ok(Inventory { text: plane::Text { path: None, text: text.to_owned() }, ..read })
+    }
+
+    /// Sets the path of its file, for messages.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        self.text.path = Some(path.to_owned());
+        self
+    }
+
+    fn read(text: &str) -> Result<Self, InventoryError> {
         if text.trim_start().starts_with('{') {
             return serde_json::from_str(text).map_err(|error| InventoryError::Syntax {
                 place: Some((error.line() as u64, error.column() as u64)),
@@ -431,14 +459,6 @@ impl Inventory {
     /// Returns the number of patterns.
     pub fn n_patterns(&self) -> usize {
         self.p4runtime.len() + self.sonic.len() + self.ssh.len()
-    }
-
-    /// Returns every plane that occurs in the inventory.
-    pub fn planes(&self) -> BTreeSet<u8> {
-        let rules = self.p4runtime.iter().map(|rule| &rule.device);
-        let devices = self.devices.values().chain(rules).filter_map(|device| device.plane);
-        let sonic = self.sonic.iter().filter_map(|rule| rule.plane);
-        devices.chain(sonic).chain(self.ssh.iter().filter_map(|rule| rule.plane)).collect()
     }
 
     /// Returns the devices and patterns that are reached over a network without TLS, so that an attacker on the path
@@ -576,7 +596,6 @@ sonic:
         let error = endpoint("p0-t0-003").expect_err("it is not in the list");
         assert_eq!(error.to_string(), "`p0-t0-003`: `netbox.csv` has no address of it");
         assert_eq!((inventory.plane_of("p0-t0-002"), inventory.plane_of("p1-t0-001")), (Some(0), Some(1)));
-        assert_eq!(inventory.planes().into_iter().collect::<Vec<_>>(), [0, 1]);
         assert!(
             inventory.programs("p1-t0-009")
                 && !inventory.programs("p2-t0-001")

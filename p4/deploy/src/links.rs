@@ -11,7 +11,9 @@ use closc_runtime::client::{ClientTls, Endpoint};
 use closc_runtime::gnmi::Login;
 
 use crate::folders::Place;
-use crate::inventory::{Inventory, InventoryError, Sonic, SshRule, Tls, Transport, is_local_host};
+use crate::inventory::{
+    Inventory, InventoryError, KnownPlane, RuleList, Sonic, SshRule, Tls, Transport, is_local_host,
+};
 use crate::sonic::{GnmiLink, Link, Ssh, SshLink, is_host, is_state, is_user};
 use crate::target::read_tls;
 
@@ -52,7 +54,11 @@ impl<'a> Links<'a> {
     }
 
     /// Returns the connection of a switch, and its plane; `None` if the inventory has none.
-    pub(crate) fn of(&mut self, name: &str) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
+    pub(crate) fn of(
+        &mut self,
+        name: &str,
+        known: KnownPlane,
+    ) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
         if !is_host(&host) {
@@ -62,15 +68,15 @@ impl<'a> Links<'a> {
             Transport::SonicSsh => Link::Ssh(ssh(name, rule, host)?),
             Transport::SonicGnmi => Link::Gnmi(self.gnmi(name, rule, &host)?),
         };
-        Ok(Some((link, rule.plane)))
+        Ok(Some((link, self.inventory.plane_in(RuleList::Sonic, name, rule.plane, known)?)))
     }
 
     /// Returns the `ssh` connection of a switch that runs `os`, and its plane; `None` if the inventory has none.
     pub(crate) fn over_ssh(
         &self,
-        name: &str,
-        os: &str,
+        (name, os): (&str, &str),
         has_folders: bool,
+        known: KnownPlane,
     ) -> Result<Option<(Ssh, Place, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.ssh_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
@@ -79,7 +85,8 @@ impl<'a> Links<'a> {
         }
         check_user(name, rule.user.as_ref())?;
         let ssh = Ssh { host, port: rule.port, user: rule.user.clone() };
-        Ok(Some((ssh, place((name, os), has_folders, rule)?, rule.plane)))
+        let plane = self.inventory.plane_in(RuleList::Ssh, name, rule.plane, known)?;
+        Ok(Some((ssh, place((name, os), has_folders, rule)?, plane)))
     }
 
     fn gnmi(&mut self, name: &str, rule: &'a Sonic, host: &str) -> Result<GnmiLink, InventoryError> {

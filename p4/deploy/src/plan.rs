@@ -204,10 +204,13 @@ impl Plan {
             && self.carried.values().all(|made| !made.changes())
     }
 
-    /// Returns the switches of the plan, each once.
-    pub fn switches(&self) -> impl Iterator<Item = &str> {
-        let others = self.sonic.keys().filter(|name| !self.devices.contains_key(*name));
-        self.devices.keys().chain(others).chain(self.carried.keys()).map(String::as_str)
+    /// Returns the switches of the plan, each once, with their planes.
+    pub fn switches(&self) -> impl Iterator<Item = (&str, Option<u8>)> {
+        let devices = self.devices.iter().map(|(name, made)| (name, made.plane));
+        let sonic = self.sonic.iter().filter(|(name, _)| !self.devices.contains_key(*name));
+        let sonic = sonic.map(|(name, made)| (name, made.plane));
+        let carried = self.carried.iter().map(|(name, made)| (name, made.plane));
+        devices.chain(sonic).chain(carried).map(|(name, plane)| (name.as_str(), plane))
     }
 
     /// Returns whether the plan has switches that keep backups of earlier pushes.

@@ -19,7 +19,7 @@ use crate::device_plan::DevicePlan;
 use crate::event::{EventKind, Observer, Reporter};
 use crate::fault::Fault;
 use crate::fleet::Fleet;
-use crate::inventory::{Inventory, InventoryError};
+use crate::inventory::{Inventory, InventoryError, KnownPlane, RuleList};
 use crate::links::Links;
 use crate::options::PushOptions;
 use crate::pair::Pair;
@@ -75,16 +75,13 @@ pub async fn push_plan(
     let mut jobs = Vec::new();
     let mut sonic = BTreeMap::new();
     for (name, made) in &plan.sonic {
-        let mut switch = reached.sonic.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
-        switch.plane = switch.plane.or(made.plane);
+        let switch = reached.sonic.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
         sonic.insert(name, switch);
     }
     for (name, device) in &plan.devices {
         let target = reached.targets.get(name).ok_or_else(|| no_address(name))?;
         let Some(program) = plan.programs.get(&device.program) else { continue };
-        let mut target = target.clone();
-        target.plane = target.plane.or(device.plane);
-        let (plan, program) = (device.clone(), program.clone());
+        let (target, plan, program) = (target.clone(), device.clone(), program.clone());
         jobs.push(match sonic.remove(name) {
             Some(sonic) => Job::Switch(Arc::new(Pair::planned(target, plan, program, sonic))),
             None => Job::Planned { target: Box::new(target), plan, program },
@@ -92,8 +89,7 @@ pub async fn push_plan(
     }
     jobs.extend(sonic.into_values().map(|switch| Job::Switch(Arc::new(switch))));
     for (name, made) in &plan.carried {
-        let mut switch = reached.carried.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
-        switch.plane = switch.plane.or(made.plane);
+        let switch = reached.carried.get(name).ok_or_else(|| no_address(name))?.of_plan(made.clone());
         jobs.push(Job::Switch(Arc::new(switch)));
     }
     let reporter = Reporter::new(observer);
@@ -119,14 +115,17 @@ impl Reached {
         options: SonicOptions,
     ) -> Result<Self, InventoryError> {
         let mut made = Reached::default();
-        for name in plan.devices.keys() {
+        let known = |plane| KnownPlane { of_switch: plane, n_planes: 0 };
+        for (name, planned) in &plan.devices {
             let Some(device) = inventory.device(name)? else { continue };
-            let target = Target::from_inventory(name, &device, &inventory.defaults, beside)?;
+            let mut target = Target::from_inventory(name, &device, &inventory.defaults, beside)?;
+            let (list, known) = (RuleList::P4Runtime, known(planned.plane));
+            target.plane = inventory.plane_in(list, name, device.plane, known)?;
             made.targets.insert(name.clone(), target);
         }
         let (mut links, options) = (Links::new(inventory, beside), Arc::new(options));
         for (name, planned) in &plan.sonic {
-            let Some((link, plane)) = links.of(name)? else { continue };
+            let Some((link, plane)) = links.of(name, known(planned.plane))? else { continue };
             let goal = SonicGoal::of_plan(planned.clone());
             let (name, options, missed) = (name.clone(), options.clone(), planned.missed.clone());
             let switch = SonicSwitch { name, plane, link, goal, wave: 0, options, missed };

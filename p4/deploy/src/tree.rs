@@ -4,6 +4,8 @@
 //! the P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a
 //! tree of thousands of switches is read one switch at a time.
 
+mod planes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ use v1::entity::Entity;
 
 use crate::bind::{BindError, Binding, LeftOut};
 use crate::invalid::InvalidState;
-use crate::inventory::Artefacts;
+use crate::inventory::{Artefacts, KnownPlane};
 use crate::roles::{Roles, RolesError};
 use crate::state::State;
 use crate::target::Program;
@@ -190,6 +192,10 @@ pub struct Tree {
     /// The switches of a fabric file that are configured by files, each with the keyword of its operating system. The
     /// files exist only in a compiled tree.
     without_files: BTreeMap<String, &'static str>,
+    /// The plane of each switch, unless the tree has no cable list.
+    planes: BTreeMap<String, u8>,
+    /// The number of planes of the fabric; 0 if unknown.
+    n_planes: u64,
 }
 
 impl Tree {
@@ -209,6 +215,7 @@ impl Tree {
                 others.insert(device.to_owned(), *os);
             }
         }
+        let planes = planes::of(&*files, &manifest)?;
         Ok(Tree {
             files,
             devices,
@@ -216,21 +223,34 @@ impl Tree {
             both,
             others,
             without_files: BTreeMap::new(),
+            planes,
+            n_planes: manifest.counts.planes,
             fabric: manifest.fabric,
             listed: Some(manifest.files),
         })
     }
 
     /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests to compare
-    /// them with. `without_files` are its switches that are configured by files.
+    /// them with. `without_files` are its switches that are configured by files; `planes` has the plane of every switch.
     pub fn made(
         fabric: String,
         devices: BTreeMap<String, &'static str>,
         without_files: BTreeMap<String, &'static str>,
+        planes: BTreeMap<String, u8>,
         files: Arc<dyn Files>,
     ) -> Self {
         let (sonic, both, others) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        Tree { files, fabric, listed: None, devices, sonic, both, others, without_files }
+        Tree { files, fabric, listed: None, devices, sonic, both, others, without_files, planes, n_planes: 0 }
+    }
+
+    /// Returns the plane of a switch; `None` if the tree has no cable list, as a part by tier or device.
+    pub fn plane(&self, device: &str) -> Option<u8> {
+        self.planes.get(device).copied()
+    }
+
+    /// Returns the source of planes that takes precedence over the inventory.
+    pub(crate) fn known_plane(&self, device: &str) -> KnownPlane {
+        KnownPlane { of_switch: self.plane(device), n_planes: self.n_planes }
     }
 
     /// Returns the name of the fabric.

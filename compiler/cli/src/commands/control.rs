@@ -117,7 +117,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     } else {
         ""
     };
-    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`{form}"))?;
+    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`{form}"))?.at(path.as_str());
     let folder = closc_files::folder_of(path)?;
     let inventory = match inventory.addresses.clone() {
         None => inventory,
@@ -198,14 +198,14 @@ pub(super) fn fleet_with(
     release::check(args, &manifest, &site.inventory, release::now_s())?;
     options.release = release::of(args, &manifest);
     let files: Arc<dyn Files> = files.into();
-    let planes = Planes::of_tree(args, &*files, &manifest, &site.inventory)?;
     let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);
+    let planes = Planes::of_tree(args, &tree, &manifest, &site.inventory)?;
     // An inventory covers the fabric; a tree of a part has only some of its switches.
     let has = |name: &str| {
         let folder = Utf8Path::new(paths::SWITCHES).join(name);
         manifest.selection.is_none() || manifest.files_below(&folder).next().is_some()
     };
-    let select = |name: &str| is_selected(args, &site.inventory, &planes, name) && has(name);
+    let select = |name: &str| is_selected(args, &planes, name) && has(name);
     if let Some(folder) = &args.overlay {
         options.overlay = overlay_of(folder, &tree, manifest.selection.is_none())?;
     }
@@ -339,10 +339,10 @@ fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String
 }
 
 /// Returns whether a switch is selected.
-pub(super) fn is_selected(args: &FleetArgs, inventory: &Inventory, planes: &Planes, name: &str) -> bool {
+pub(super) fn is_selected(args: &FleetArgs, planes: &Planes, name: &str) -> bool {
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
         && args.select.has_named(name)
-        && planes.has(inventory, name)
+        && planes.has(name)
 }
 
 /// Shows events: a progress bar for people, lines of JSON on stderr for tools.
@@ -487,15 +487,16 @@ mod tests {
             args.select = terms.parse().expect("terms");
             selectable(&args, &inventory).map_err(|error| error.to_string())?;
             let names = || inventory.devices.keys().map(String::as_str);
-            let planes = Planes::of_saved(&args, &inventory, names()).map_err(|error| error.to_string())?;
-            let names = names().filter(|name| is_selected(&args, &inventory, &planes, name));
+            let planes = Planes::of_saved(&args, &inventory, names().map(|name| (name, None)))
+                .map_err(|error| error.to_string())?;
+            let names = names().filter(|name| is_selected(&args, &planes, name));
             Ok::<_, String>(names.map(str::to_owned).collect::<Vec<_>>())
         };
         assert_eq!(selected("plane=1"), Ok(vec!["p1-t0-001".to_owned(), "p1-t1-001".to_owned()]));
         assert_eq!(selected("plane=1,device=*-t0-*"), Ok(vec!["p1-t0-001".to_owned()]));
         assert!(
             selected("plane=2")
-                .is_err_and(|why| why.contains("is in plane 2; there are switches of planes 0, 1"))
+                .is_err_and(|why| why.contains("has no switch in plane 2; it has switches of planes 0, 1"))
         );
         assert!(selected("zone=1").is_err_and(|why| why.contains("compile that part with")));
     }

@@ -58,6 +58,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
              (`--device`, `--select`)"
         );
     }
+    placed(command, fleet.n_switches(), fleet.planes().len())?;
     if command.dry_run || command.out.is_some() {
         return show(args, command, &fleet, &options);
     }
@@ -94,6 +95,23 @@ fn named(report: PushReport, has_backups: bool, over_ssh: CarrierOptions) -> Pus
     PushReport { run: is_named.then_some(over_ssh.run), ..report }
 }
 
+/// Reports switches without a plane, which are pushed together. `--gate` needs the plane of every switch.
+fn placed(command: &PushArgs, n_switches: usize, n_placed: usize) -> anyhow::Result<()> {
+    if n_switches < 2 || n_placed == n_switches {
+        return Ok(());
+    }
+    let n_unknown = counted((n_switches - n_placed) as u64, "switch");
+    let source = &command.fleet.source;
+    if command.gate.is_some() {
+        bail!(
+            "`--gate` runs after each plane, and `{source}` has {n_unknown} without one; set `plane` in the inventory, or compile all \
+             switches of a plane"
+        );
+    }
+    tracing::warn!("`{source}` has {n_unknown} without a plane, which are pushed together");
+    Ok(())
+}
+
 /// Options for switches that are configured by files. Names of pushes sort by time.
 fn over_ssh(command: &PushArgs) -> CarrierOptions {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -124,7 +142,7 @@ fn reached(
 ) -> anyhow::Result<Reached> {
     let inventory = &site.inventory;
     let planes = control::Planes::of_saved(&command.fleet, inventory, plan.switches())?;
-    plan.retain(|name| control::is_selected(&command.fleet, inventory, &planes, name));
+    plan.retain(|name| control::is_selected(&command.fleet, &planes, name));
     let reached = Reached::new(inventory, &*site.files, plan, sonic(command))?;
     Ok(reached.with_carried(inventory, &*site.files, plan, over_ssh.clone())?)
 }
@@ -167,6 +185,9 @@ fn saved_plan(
         }
     }
     let reached = reached(command, site, &mut plan, &over_ssh)?;
+    let is_placed =
+        |(name, plane): &(&str, Option<u8>)| plane.is_some() || site.inventory.plane_of(name).is_some();
+    placed(command, plan.n_switches(), plan.switches().filter(is_placed).count())?;
     if command.dry_run && !output::is_standard(command.out.as_ref()) {
         return shown(args, &plan);
     }

@@ -248,3 +248,33 @@ fn a_saved_change_is_pushed_in_its_waves() {
     fleet.ends(0, &["drift", "b", "--plane", "1"]);
     fleet.ends(0, &["drift", "a", "--plane", "0"]);
 }
+
+/// The tree has the planes, so an inventory needs none and cannot change them.
+#[test]
+fn the_tree_gives_the_planes_of_a_push() {
+    for name in ["nvue", "sonic"] {
+        let system = system(name);
+        let Some(fleet) = Fleet::new(system, &Shape { planes: 2, ..system.small() }) else { return };
+        let given = fleet.place.read("inventory.yaml");
+        let with = |plane: &str| {
+            let text = given.replace(", plane: 0", plane).replace(", plane: 1", plane);
+            fleet.place.write("inventory.yaml", text);
+        };
+        for (plane, wrong) in [(", plane: 0", "p1-"), (", plane: 1", "p0-"), (", plane: 5", "p0-")] {
+            with(plane);
+            let text = fleet.place.read("inventory.yaml");
+            let line =
+                text.lines().position(|line| line.contains(&format!("devices: {wrong}"))).expect("a rule");
+            let said = fleet.ends(1, &["push", "a", "--gate", "false"]);
+            let column = text.lines().nth(line).and_then(|text| text.find(plane)).expect("a plane")
+                + ", plane: ".len();
+            let place = format!("inventory.yaml:{}:{}: `{}`: `{wrong}", line + 1, column + 1, &plane[2..]);
+            assert!(said.contains(&place) && said.contains("remove `plane`"), "{place}: {said}");
+        }
+        with("");
+        let said = fleet.ends(1, &["push", "a", "--gate", "false"]);
+        assert!(said.contains("the gate stayed closed after plane 0"), "{said}");
+        fleet.ends(0, &["drift", "a", "--plane", "0"]);
+        fleet.ends(2, &["drift", "a", "--plane", "1"]);
+    }
+}

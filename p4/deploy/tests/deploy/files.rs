@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use closc_deploy::{Device, Fleet, FleetError, Inventory, Tree};
 
-use crate::support::{Files, T0, add_manifest, compiled, reader};
+use crate::support::{Files, T0, add_manifest, compiled, plane_of, reader};
 
 const ENTRIES: &str = "switches/p0-t0-001/entries.txtpb";
 
@@ -173,4 +173,51 @@ fn foreign_artefacts_are_not_quoted() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn a_plane_that_contradicts_the_tree_has_a_place() {
+    let mut files = compiled(2, 1, 1);
+    for plane in 0..2 {
+        let row = format!("{plane},t0-t1,p{plane}-t0-001,e1,p{plane}-t1-001,e1,1m,virtual,up\n");
+        let list = format!("{}{row}", closc_artefacts::cables::HEADER);
+        files.insert(format!("cables/plane-{plane}.csv"), list.into_bytes());
+    }
+    add_manifest(&mut files);
+    let planes = |text: &str| {
+        let inventory = Inventory::parse(text).expect("it parses").at("site/i.yaml");
+        let fleet = fleet(&files, &inventory).map_err(|error| error.to_string())?;
+        let mut planes: Vec<(String, u8)> =
+            fleet.planes().into_iter().map(|(name, plane)| (name.to_owned(), plane)).collect();
+        planes.sort();
+        Ok::<_, String>(planes)
+    };
+    let wanted =
+        ["p0-t0-001", "p0-t1-001", "p1-t0-001", "p1-t1-001"].map(|name| (name.to_owned(), plane_of(name)));
+    let wanted: Vec<(String, u8)> =
+        wanted.into_iter().filter_map(|(name, plane)| Some((name, plane?))).collect();
+    let rules = |of_0: &str, of_1: &str| {
+        let rule = |plane: u8, more: &str| {
+            format!(
+                "- {{ devices: 'p{plane}-*', device: {{ endpoint: '{{name}}:9', device_id: 1{more} }} }}\n"
+            )
+        };
+        format!("p4runtime:\n{}{}", rule(0, of_0), rule(1, of_1))
+    };
+    for agreeing in [rules("", ""), rules(", plane: 0", ", plane: 1")] {
+        assert_eq!(planes(&agreeing), Ok(wanted.clone()));
+    }
+    let said = planes(&rules(", plane: 0", ", plane: 0")).expect_err("it contradicts the tree");
+    let column = "- { devices: 'p1-*', device: { endpoint: '{name}:9', device_id: 1, plane: ".len() + 1;
+    assert_eq!(
+        said,
+        format!(
+            "inventory: site/i.yaml:3:{column}: `plane: 0`: `p1-t0-001` is in plane 1; remove `plane`, which comes from the compiled \
+             tree"
+        )
+    );
+    let own = "{\"devices\": {\n\"p0-t0-001\": {\"endpoint\": \"h:1\", \"device_id\": 1, \"plane\": 7}},\n\
+               \"p4runtime\": [{\"devices\": \"*\", \"device\": {\"endpoint\": \"{name}:9\", \"device_id\": 1}}]}";
+    let said = planes(own).expect_err("it contradicts the tree");
+    assert!(said.starts_with("inventory: site/i.yaml:2:59: `plane: 7`: `p0-t0-001` is in plane 0"), "{said}");
 }

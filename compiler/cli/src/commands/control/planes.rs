@@ -1,16 +1,14 @@
 //! The switches in the planes that `push`, `drift` and `watch` select.
 //!
-//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants:
-//! cable lists give the planes of switches, so the inventory needs `plane` only for a tree without lists and for a
-//! saved plan or difference. A switch without it is then an error. A plane that the fabric does not have, and a
-//! selection without any switch, are errors.
+//! In: `--plane`, `--shard` and the planes of `--select`; the planes of the switches of a tree or saved plan. Out:
+//! [`Planes`]. Invariants: the inventory gives the plane only of a switch whose tree has no cable list. A switch
+//! without a plane is then an error, as are a plane that the fabric does not have, and a selection without any switch.
 
 use std::collections::{BTreeSet, HashSet};
 
-use anyhow::{Context as _, bail};
-use camino::Utf8Path;
-use closc_artefacts::{Files, Manifest, paths};
-use closc_deploy::Inventory;
+use anyhow::bail;
+use closc_artefacts::{Manifest, paths};
+use closc_deploy::{Inventory, Tree};
 
 use crate::args::control::FleetArgs;
 
@@ -20,53 +18,26 @@ pub(in crate::commands) enum Planes {
     All,
     /// Switches by name.
     Switches(HashSet<String>),
-    /// Planes by number. The inventory gives the plane of every switch.
-    Inventory(BTreeSet<u8>),
 }
 
 impl Planes {
-    /// Finds the switches in the cable lists of a tree, or in the inventory if the tree has no list.
+    /// Finds the switches of a tree.
     pub(super) fn of_tree(
         args: &FleetArgs,
-        files: &dyn Files,
+        tree: &Tree,
         manifest: &Manifest,
         inventory: &Inventory,
     ) -> anyhow::Result<Planes> {
-        let Some(asked) = asked(args, manifest.counts.planes)? else { return Ok(Planes::All) };
-        let lists: Vec<&Utf8Path> = manifest.files_in(paths::CABLES, "csv").collect();
-        if lists.is_empty() {
-            return Planes::of_inventory(asked, inventory, switches(manifest).into_iter());
-        }
-        let there: HashSet<&str> = switches(manifest).into_iter().collect();
-        let is_asked = |plane: &u8| asked.contains(plane);
-        let alone =
-            manifest.uncabled.iter().filter(|(name, plane)| is_asked(plane) && there.contains(name.as_str()));
-        let mut named: HashSet<String> = alone.map(|(name, _)| name.clone()).collect();
-        let mut bytes = Vec::new();
-        for list in lists.iter().filter(|list| plane(list).is_some_and(|plane| is_asked(&plane))) {
-            bytes.clear();
-            files.read_into(list, &mut bytes).with_context(|| format!("`{}`: `{list}`", args.source))?;
-            if !manifest.files[*list].fits(&bytes) {
-                bail!("`{}`: `{list}` is not the file that the manifest lists", args.source);
-            }
-            for name in devices(&bytes).filter(|name| there.contains(name)) {
-                if !named.contains(name) {
-                    named.insert(name.to_owned());
-                }
-            }
-        }
-        if named.is_empty() {
-            let has: BTreeSet<u8> = lists.iter().filter_map(|list| plane(list)).collect();
-            bail!("`{}` has no switch in {}; it has lists of {}", args.source, some(&asked), some(&has));
-        }
-        Ok(Planes::Switches(named))
+        let switches = manifest.folders(paths::SWITCHES).into_keys();
+        let switches = switches.map(|name| (name, tree.plane(name)));
+        Planes::among(args, asked(args, manifest.counts.planes)?, inventory, switches)
     }
 
-    /// Finds the switches of a saved plan or difference in the inventory.
+    /// Finds the switches of a saved plan or difference, each with its plane there.
     pub(in crate::commands) fn of_saved<'s>(
         args: &FleetArgs,
         inventory: &Inventory,
-        switches: impl Iterator<Item = &'s str>,
+        switches: impl Iterator<Item = (&'s str, Option<u8>)>,
     ) -> anyhow::Result<Planes> {
         if let Some(shard) = args.shard {
             bail!(
@@ -74,23 +45,26 @@ impl Planes {
                 args.source
             );
         }
-        match asked(args, 0)? {
-            None => Ok(Planes::All),
-            Some(asked) => Planes::of_inventory(asked, inventory, switches),
-        }
+        Planes::among(args, asked(args, 0)?, inventory, switches)
     }
 
-    /// Uses the inventory, which must give the plane of every switch.
-    fn of_inventory<'s>(
-        asked: BTreeSet<u8>,
+    /// Selects switches by their planes.
+    fn among<'s>(
+        args: &FleetArgs,
+        asked: Option<BTreeSet<u8>>,
         inventory: &Inventory,
-        switches: impl Iterator<Item = &'s str>,
+        switches: impl Iterator<Item = (&'s str, Option<u8>)>,
     ) -> anyhow::Result<Planes> {
-        let (mut there, mut unknown) = (BTreeSet::new(), Vec::new());
-        for name in switches {
-            match inventory.plane_of(name) {
-                Some(plane) => _ = there.insert(plane),
-                None => unknown.push(name),
+        let Some(asked) = asked else { return Ok(Planes::All) };
+        let (mut there, mut unknown, mut named) = (BTreeSet::new(), Vec::new(), HashSet::new());
+        for (name, plane) in switches {
+            let Some(plane) = plane.or_else(|| inventory.plane_of(name)) else {
+                unknown.push(name);
+                continue;
+            };
+            there.insert(plane);
+            if asked.contains(&plane) {
+                named.insert(name.to_owned());
             }
         }
         if let Some(first) = unknown.first() {
@@ -103,24 +77,17 @@ impl Planes {
                 if unknown.len() == 1 { "it" } else { "them" },
             );
         }
-        if asked.is_disjoint(&there) {
-            bail!(
-                "no switch of the inventory is in {}; there are switches of {}",
-                some(&asked),
-                some(&there)
-            );
+        if named.is_empty() {
+            bail!("`{}` has no switch in {}; it has switches of {}", args.source, some(&asked), some(&there));
         }
-        Ok(Planes::Inventory(asked))
+        Ok(Planes::Switches(named))
     }
 
     /// Returns whether a switch is selected.
-    pub(in crate::commands) fn has(&self, inventory: &Inventory, name: &str) -> bool {
+    pub(in crate::commands) fn has(&self, name: &str) -> bool {
         match self {
             Planes::All => true,
             Planes::Switches(named) => named.contains(name),
-            Planes::Inventory(planes) => {
-                inventory.plane_of(name).is_some_and(|plane| planes.contains(&plane))
-            }
         }
     }
 }
@@ -170,33 +137,18 @@ fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
     Ok(Some(found))
 }
 
-/// The switches of a tree.
-fn switches(manifest: &Manifest) -> Vec<&str> {
-    manifest.folders(paths::SWITCHES).into_keys().collect()
-}
-
-/// Returns the plane of a cable list. A part of a plane has one list per zone, with the zone in its name.
-fn plane(list: &Utf8Path) -> Option<u8> {
-    list.file_stem()?.strip_prefix("plane-")?.split('-').next()?.parse().ok()
-}
-
-/// Returns the devices at both ends of all cables of a list.
-fn devices(list: &[u8]) -> impl Iterator<Item = &str> {
-    list.split(|byte| *byte == b'\n').skip(1).flat_map(|line| {
-        let mut fields = line.split(|byte| *byte == b',').skip(2);
-        [fields.next(), fields.nth(1)].into_iter().flatten().filter_map(|name| std::str::from_utf8(name).ok())
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use camino::Utf8Path;
     use closc_artefacts::{Entry, Memory, Routing};
-    use closc_deploy::Device;
+    use closc_deploy::{Device, TreeError};
 
     use super::*;
 
     /// A tree of two planes with a T0 each, and a switch without cables.
-    fn tree(planes: &[u8]) -> (Memory, Manifest) {
+    fn files(planes: &[u8]) -> (Memory, Manifest) {
         let mut manifest = Manifest::new("f", Routing::Srv6Static);
         manifest.counts.planes = 2;
         manifest.uncabled.insert("alone".to_owned(), 1);
@@ -214,7 +166,13 @@ mod tests {
             manifest.files.insert(path.clone().into(), Entry::of(text.as_bytes()));
             memory.files.insert(path.into(), text.into_bytes());
         }
+        memory.files.insert("manifest.json".into(), manifest.to_bytes());
         (memory, manifest)
+    }
+
+    fn tree(planes: &[u8]) -> (Tree, Manifest) {
+        let (memory, manifest) = files(planes);
+        (Tree::open(Arc::new(memory)).expect("it is complete"), manifest)
     }
 
     fn args(shard: Option<&str>, plane: &[u8], select: &str) -> FleetArgs {
@@ -227,12 +185,11 @@ mod tests {
 
     /// Returns the selected switches, with an inventory without planes.
     fn selected(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
-        let (files, manifest) = tree(planes);
-        let inventory = Inventory::default();
-        let found =
-            Planes::of_tree(args, &files, &manifest, &inventory).map_err(|error| error.to_string())?;
+        let (tree, manifest) = tree(planes);
+        let found = Planes::of_tree(args, &tree, &manifest, &Inventory::default())
+            .map_err(|error| error.to_string())?;
         let all = ["alone", "p0-t0-001", "p1-t0-001"];
-        Ok(all.into_iter().filter(|name| found.has(&inventory, name)).collect())
+        Ok(all.into_iter().filter(|name| found.has(name)).collect())
     }
 
     #[test]
@@ -254,19 +211,15 @@ mod tests {
         assert!(refused(args(None, &[], "plane=7"), &both).contains("`--select plane=7`: the last plane"));
         assert!(refused(args(Some("0/2"), &[1], ""), &both).contains("no plane is in all of"));
         let lacks = refused(args(Some("0/2"), &[], ""), &[1]);
-        assert_eq!(lacks, "`tree` has no switch in plane 0; it has lists of plane 1");
+        assert_eq!(lacks, "`tree` has no switch in plane 0; it has switches of plane 1");
     }
 
     #[test]
     fn a_list_that_was_changed_is_refused() {
-        let (mut files, manifest) = tree(&[0, 1]);
+        let (mut files, _) = files(&[0, 1]);
         files.files.insert("cables/plane-0.csv".into(), b"changed".to_vec());
-        let found = Planes::of_tree(&args(None, &[0], ""), &files, &manifest, &Inventory::default());
-        assert!(
-            found
-                .err()
-                .is_some_and(|why| why.to_string().contains("is not the file that the manifest lists"))
-        );
+        let found = Tree::open(Arc::new(files)).err();
+        assert_eq!(found, Some(TreeError::Changed { path: "cables/plane-0.csv".to_owned() }));
     }
 
     #[test]
@@ -277,9 +230,9 @@ mod tests {
             inventory.devices.insert(name.to_owned(), Device { plane, ..Device::at("127.0.0.1:9", 1) });
         }
         let of = |inventory: &Inventory, args: &FleetArgs, names: &[&str]| {
-            let found = Planes::of_saved(args, inventory, names.iter().copied())
+            let found = Planes::of_saved(args, inventory, names.iter().map(|name| (*name, None)))
                 .map_err(|error| error.to_string())?;
-            Ok::<_, String>(names.iter().filter(|name| found.has(inventory, name)).count())
+            Ok::<_, String>(names.iter().filter(|name| found.has(name)).count())
         };
         let plane = args(None, &[0], "");
         assert_eq!(of(&inventory, &plane, &named[..1]), Ok(1));
@@ -288,7 +241,10 @@ mod tests {
         inventory.devices.get_mut("p1-t0-001").expect("it is there").plane = Some(1);
         assert_eq!(of(&inventory, &plane, &named), Ok(1));
         let why = of(&inventory, &args(None, &[2], ""), &named).expect_err("there is none");
-        assert!(why.contains("is in plane 2; there are switches of planes 0, 1"), "{why}");
+        assert!(why.contains("has no switch in plane 2; it has switches of planes 0, 1"), "{why}");
+        let saved = [("p0-t0-001", Some(1)), ("p1-t0-001", Some(0))].into_iter();
+        let found = Planes::of_saved(&plane, &inventory, saved).expect("the plan has the planes");
+        assert!(found.has("p1-t0-001") && !found.has("p0-t0-001"));
         let why = of(&inventory, &args(Some("0/2"), &[], ""), &named).expect_err("a plan is whole");
         assert!(why.contains("give `--shard 0/2` where it is made"), "{why}");
     }

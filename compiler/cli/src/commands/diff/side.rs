@@ -72,8 +72,10 @@ impl Side {
 /// Returns the entries of a plan. The entries of a switch are rendered on demand.
 fn made(plan: Plan) -> Tree {
     let (mut devices, mut without_files) = (BTreeMap::new(), BTreeMap::new());
+    let mut planes = BTreeMap::new();
     for switch in plan.switches() {
         let name = plan.topology().naming.switch(switch).to_string();
+        planes.insert(name.clone(), switch.plane.0);
         match Pipeline::of(&plan, switch) {
             Some(pipeline) => devices.insert(name, pipeline.name()),
             None => without_files.insert(name, plan.os(switch).word()),
@@ -94,7 +96,7 @@ fn made(plan: Plan) -> Tree {
         let file = entries_file(pipeline, &plan.device(switch)).map_err(io::Error::other)?;
         if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
     };
-    Tree::made(fabric, devices, without_files, Arc::new(files))
+    Tree::made(fabric, devices, without_files, planes, Arc::new(files))
 }
 
 impl Compiled {

@@ -44,6 +44,7 @@ pub fn push(
     if whole.n_switches() == 0 {
         bail!("no selected switch of `{}` has an address in the inventory", report.new.source);
     }
+    super::placed(command, whole.n_switches(), whole.planes().len())?;
     let is_half = |member: &&Member| {
         let name = &member.target.name;
         site.inventory.has_rule_for(name) && !whole.configured.contains(name)
@@ -141,8 +142,9 @@ fn fleet(
     let both = |name: &str| tree.devices().contains_key(name) && inventory.programs(name);
     let names = tree.devices().keys().map(String::as_str).filter(|name| inventory.programs(name));
     let names = names.chain(tree.carried().filter(|name| inventory.knows(name)));
+    let names = names.map(|name| (name, tree.plane(name)));
     let planes = control::Planes::of_saved(&command.fleet, inventory, names)?;
-    let selected = |name: &str| control::is_selected(&command.fleet, inventory, &planes, name);
+    let selected = |name: &str| control::is_selected(&command.fleet, &planes, name);
     let is_ruled = |name: &&String| inventory.configures(name) && selected(name);
     if let Some(name) = tree.without_files().keys().find(is_ruled).filter(|_| is_new) {
         bail!(
