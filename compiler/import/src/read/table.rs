@@ -126,8 +126,7 @@ impl Side {
 }
 
 fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
-    let cell =
-        |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|text| !text.is_empty());
+    let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).filter(|text| !text.is_empty());
     let types = side.types_of_netbox.map(&cell);
     let uses = netbox::ends(types).and_then(|ends| Ok((ends, netbox::status(cell(side.status_of_netbox))?)));
     let status = match uses {
@@ -160,10 +159,10 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
             _ => return plant.fault(at, "a cage and a part of it are numbers"),
         }
     }
-    let length = match cell(side.length).map(|text| length(text, cell(side.unit).unwrap_or_default())) {
-        None => None,
-        Some(Ok(value)) => Some(value),
-        Some(Err(error)) => return plant.fault(at, error),
+    let length = cell(side.length).map(|text| length(text, cell(side.unit).unwrap_or_default()));
+    let length = match length.transpose() {
+        Ok(length) => length,
+        Err(error) => return plant.fault(at, error),
     };
     let kind = cell(side.kind_of_netbox);
     let medium =
