@@ -6,6 +6,8 @@
 
 mod git;
 #[cfg(test)]
+mod presets;
+#[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -26,8 +26,11 @@ pub enum EcnPreset {
     /// SONiC on Arista 7060X6 with lossless queues, for 400G.
     #[serde(rename = "sonic-7060x6")]
     Sonic7060x6,
-    /// SONiC's lossy AI SKUs, for 100G.
+    /// SONiC's lossy AI SKUs of NVIDIA.
     SonicAi,
+    /// SONiC's lossy AI SKUs of Tomahawk 5.
+    #[serde(rename = "sonic-ai-th5")]
+    SonicAiTh5,
     /// NVIDIA's RoCE mode.
     NvidiaRoce,
     /// The DCQCN configuration of the HPCC simulator, for 25G.
@@ -36,12 +39,13 @@ pub enum EcnPreset {
 
 impl EcnPreset {
     /// All presets.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SonicAzure,
         Self::SonicDnx,
         Self::SonicRdma,
         Self::Sonic7060x6,
         Self::SonicAi,
+        Self::SonicAiTh5,
         Self::NvidiaRoce,
         Self::HpccDcqcn,
     ];
@@ -54,6 +58,7 @@ impl EcnPreset {
             Self::SonicRdma => "sonic-rdma",
             Self::Sonic7060x6 => "sonic-7060x6",
             Self::SonicAi => "sonic-ai",
+            Self::SonicAiTh5 => "sonic-ai-th5",
             Self::NvidiaRoce => "nvidia-roce",
             Self::HpccDcqcn => "hpcc-dcqcn",
         }
@@ -70,11 +75,13 @@ impl EcnPreset {
             Self::SonicRdma => (250_000, 2_097_152, 5),
             // sonic-buildimage device/arista 7060X6-64PE-B-O128, queues 3 and 4.
             Self::Sonic7060x6 => (131_072, 262_144, 5),
-            // sonic-buildimage SN5600-C256S1, SN6600-P128C2, 7060X6 C512S2: one maximum for a ToR, one above.
+            // sonic-buildimage SN5600-C256S1 (100G), SN6600_LD-P128C2 (800G): one maximum for a ToR, one above.
             Self::SonicAi => match place {
                 Place::LastHop | Place::Edge => (166_912, 282_624, 5),
                 Place::Fabric => (166_912, 239_616, 5),
             },
+            // sonic-buildimage 7060X6-64PE-B-C512S2 (100G), C448O16 (100G and 400G): one maximum for all ports.
+            Self::SonicAiTh5 => (166_912, 282_624, 5),
             // docs.nvidia.com Onyx `show roce`: ecn absolute, min 150, max 1500 (KB), every packet above.
             Self::NvidiaRoce => (150_000, 1_500_000, 100),
             // alibaba-edu/High-Precision-Congestion-Control, DCQCN: 100 KB and 400 KB per 25G, 0.2.
@@ -87,9 +94,13 @@ impl EcnPreset {
     pub const fn published_for(self) -> Option<Speed> {
         match self {
             Self::Sonic7060x6 => Some(Speed::gbps(400)),
-            Self::SonicAi => Some(Speed::gbps(100)),
             Self::HpccDcqcn => Some(Speed::gbps(25)),
-            Self::SonicAzure | Self::SonicDnx | Self::SonicRdma | Self::NvidiaRoce => None,
+            Self::SonicAzure
+            | Self::SonicDnx
+            | Self::SonicRdma
+            | Self::SonicAi
+            | Self::SonicAiTh5
+            | Self::NvidiaRoce => None,
         }
     }
 }

@@ -174,6 +174,18 @@ mod tests {
         assert_eq!(at(Place::Fabric).max(), Bytes(239_616));
     }
 
+    /// One number for ports of 100G and 400G of Tomahawk 5, and one for those of 100G and 800G of Spectrum.
+    #[test]
+    fn lossy_ai_does_not_scale() {
+        for (preset, max) in [(EcnPreset::SonicAi, 239_616), (EcnPreset::SonicAiTh5, 282_624)] {
+            for speed in [100, 400, 800] {
+                let context = EcnContext { place: Place::Fabric, ..port(speed, 900_000) };
+                let found = resolve(Ecn::Preset(preset), context);
+                assert_eq!((found.min(), found.max()), (Bytes(166_912), Bytes(max)), "{preset} {speed}");
+            }
+        }
+    }
+
     #[test]
     fn computed_starts_at_the_bandwidth_delay_product() {
         // 400 Gb/s x 6 us = 300,000 B, 1,181 cells of 254 B.

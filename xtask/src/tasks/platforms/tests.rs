@@ -12,15 +12,21 @@ use super::git::Repository;
 use super::{FOLDER, derive, hand_written, switches};
 use crate::generated::root;
 
+/// Opens a folder of the checkout; prints a line if there is no checkout.
 #[track_caller]
-fn checkout() -> Option<Repository> {
+pub(super) fn open(below: &str) -> Option<Repository> {
     let Some(folder) = std::env::var_os("CLOSC_SONIC_BUILDIMAGE") else {
         closc_skip::skip(
             "CLOSC_SONIC_BUILDIMAGE is not set: the catalogue is not compared with SONiC's files",
         );
         return None;
     };
-    Some(Repository::open(&PathBuf::from(folder), "device/").expect("a git directory with device/"))
+    Some(Repository::open(&PathBuf::from(folder), below).expect("a git directory with device/"))
+}
+
+#[track_caller]
+fn checkout() -> Option<Repository> {
+    open("device/")
 }
 
 /// Entries of the folder are equal to those derived from the checkout.
