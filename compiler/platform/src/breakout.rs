@@ -100,15 +100,13 @@ impl Breakout {
         divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
     }
 
-    /// Moves the breakout to the last lanes of a cage with this number of lanes, behind the ports of another breakout
-    /// in the same cage. A breakout of complete cages does not change.
+    /// Moves a share to the last lanes of a cage with this number of lanes, if ports of another breakout are in the
+    /// same cage. The ports before it are those that fit, used or not. A breakout of complete cages does not change.
     #[must_use]
     pub fn behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
-        let width = other.unwrap_or(self).width(lanes).max(1);
-        if let Some(share) = &mut self.share {
+        if let (Some(share), Some(other)) = (&mut self.share, other) {
             share.lane = lanes.saturating_sub(share.lanes);
-            let below = other.filter(|other| other.share.is_some_and(|own| own.lanes <= share.lane));
-            share.ports = below.map_or(share.lane / width, |other| other.ports);
+            share.ports = share.lane / other.width(lanes).max(1);
         }
         self
     }

@@ -125,7 +125,8 @@ document! {
         #[schemars(range(min = 1, max = 65535))]
         pub count: Option<Spanned<u32>> = "count",
         /// Breakout of each cage, as in `8x100G`. Default: that of the platform. `2x400G(4)` takes four lanes of each cage and
-        /// leaves the others to the other side: the first lanes for `down`, the last ones for `up`.
+        /// leaves the others to the other side: the first lanes for `down`, the last ones for `up`, which has the first lanes too
+        /// if both sides list `cages` and share none.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
         /// Reserved ports behind them, configured and shut. Default: 0.

@@ -140,14 +140,17 @@ impl DraftBlock {
         DraftBlock { cages: rest.or(self.cages), ..self.clone() }
     }
 
-    /// Moves uplinks with a share of a cage to its last lanes, after the downlinks if the cage has any.
+    /// Moves uplinks with a share of a cage to its last lanes, unless the sides list different cages. Counts of ports
+    /// change nothing.
     fn behind(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;
             let (own, theirs) = (self.lanes_by_cage(lanes), down.lanes_by_cage(lanes));
             let shares = own.keys().any(|cage| theirs.contains_key(cage));
-            let other = down.breakout.filter(|_| shares);
-            self.breakout = self.breakout.map(|breakout| breakout.behind(other, lanes));
+            let other = down.breakout.filter(|_| shares).or(self.breakout);
+            let listed = self.cages.zip(down.cages);
+            let is_apart = listed.is_some_and(|(own, theirs)| !own.iter().any(|cage| theirs.contains(cage)));
+            self.breakout = self.breakout.map(|own| own.behind(other.filter(|_| !is_apart), lanes));
         }
         self
     }
