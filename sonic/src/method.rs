@@ -192,6 +192,7 @@ pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: b
     let updater = Updater::of(live);
     let refused = |operation: &Operation| refused(operation).or_else(|| on_hwsku(&updater, operation));
     let mut reasons: BTreeSet<Reason> = patch.operations.iter().filter_map(refused).collect();
+    reasons.extend(pools(live, wanted, patch));
     reasons.extend(ports(patch));
     reasons.extend(maps(live, patch));
     if estimate.seconds > PATCH_MAX_S {
@@ -221,7 +222,6 @@ fn is_up(config: &ConfigDb, port: &str) -> bool {
 fn refused(operation: &Operation) -> Option<Reason> {
     let key = operation.key.clone().unwrap_or_default();
     match (operation.table.as_str(), operation.field.as_deref(), &operation.action) {
-        ("BUFFER_POOL", _, _) => Some(Reason::BufferPool { pool: key }),
         ("BUFFER_PROFILE", Some(field), Action::Replace(_)) if PROFILE_LIVE.contains(&field) => None,
         ("BUFFER_PROFILE", Some(field), _) => {
             Some(Reason::BufferProfile { profile: key, field: field.to_owned() })
@@ -244,6 +244,19 @@ fn refused(operation: &Operation) -> Option<Reason> {
 fn on_hwsku(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
     let hwsku = updater.refuses(operation)?.to_owned();
     Some(Reason::Hwsku { place: operation.place(), hwsku })
+}
+
+/// Returns the buffer pools that change. An operation on the complete table changes those of both sides.
+fn pools(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> BTreeSet<Reason> {
+    let mut found = BTreeSet::new();
+    for operation in patch.operations.iter().filter(|operation| operation.table == "BUFFER_POOL") {
+        let keys = [live, wanted].into_iter().flat_map(|config| config.table("BUFFER_POOL").keys());
+        match &operation.key {
+            Some(pool) => drop(found.insert(Reason::BufferPool { pool: pool.clone() })),
+            None => found.extend(keys.map(|pool| Reason::BufferPool { pool: pool.clone() })),
+        }
+    }
+    found
 }
 
 /// Returns the changes of ports that are too many for a patch.

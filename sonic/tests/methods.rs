@@ -40,6 +40,12 @@ fn what_the_updater_refuses_takes_a_reload() {
     let pool = changed(r#""size": "1""#, r#""size": "2""#);
     assert_eq!(reasons(&pool), [Reason::BufferPool { pool: "ingress".to_owned() }]);
     assert_eq!(pool.bounces.len(), 2, "a reload interrupts every port that is up");
+    // A factory switch has no buffers: the patch adds the complete table.
+    let pools = "    \"BUFFER_POOL\": { \"ingress\": { \"size\": \"1\" } },\n";
+    let factory = LIVE.replace(pools, "");
+    assert!(!factory.contains("BUFFER_POOL"));
+    let added = change("a", &config(&factory), &config(LIVE), &Overlay::default(), false).expect("right");
+    assert_eq!(reasons(&added), [Reason::BufferPool { pool: "ingress".to_owned() }]);
     let hwsku = changed(r#""hwsku": "ACS-SN5600""#, r#""hwsku": "y""#);
     assert_eq!(reasons(&hwsku), [Reason::Metadata { field: "hwsku".to_owned() }]);
     assert_eq!(changed(r#""hostname": "a""#, r#""hostname": "b""#).method, Method::Patch);
