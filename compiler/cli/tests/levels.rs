@@ -44,7 +44,10 @@ fn levels_hold_for_every_verb() {
         ("compile ntp.yaml --out tree", full),
         ("paths ntp.yaml su001-n001 su002-n001", counted),
         ("whatif ntp.yaml", counted),
-        ("export cables ntp.yaml --out lists", full),
+        ("export cables ntp.yaml --out lists", counted),
+        ("export tables ntp.yaml --out lists-of-tables", counted),
+        ("design --explain ntp.yaml --nics 8 --speed 200G", counted),
+        ("design --compare ntp.yaml clean.yaml", counted),
         ("explain device ntp.yaml p0-t0-001", counted),
         ("diff clean.yaml ntp.yaml", full),
     ];
@@ -81,8 +84,16 @@ fn codes_that_have_no_level_are_wrong_usage() {
     let place = place();
     for (words, wanted) in [
         ("check clean.yaml --allow W0830", "there is no warning `W0830`; did you mean `W0803`?"),
-        ("check clean.yaml --deny nothing", "there is no warning `nothing`"),
+        (
+            "check clean.yaml --deny nothing",
+            "there is no warning `nothing`; `closc explain codes` lists the warnings",
+        ),
+        ("check clean.yaml --deny W9999", "no warning `W9999`; `closc explain codes` lists"),
         ("check clean.yaml --allow E0203", "`E0203` is an error and stays one"),
+        (
+            "check clean.yaml --deny E0203",
+            "; expected the code of a warning, which `closc explain codes` lists, or `warnings`",
+        ),
         ("check clean.yaml --warn warnings", "they are warnings already"),
         (
             "check clean.yaml --allow W0803 -D W0803",

@@ -40,7 +40,7 @@ pub(super) fn run(
     let compared = Compared { power: false, ..compared };
     let mut fabrics = Vec::new();
     for file in files {
-        let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+        let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
         let design = named::design(&input.plan, file, catalogue)?;
         let measure =
             design.measure(compared, &named::media(input.plan.topology())).map_err(|why| match why {

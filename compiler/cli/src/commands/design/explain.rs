@@ -64,7 +64,7 @@ pub(super) fn run(
     command: &DesignArgs,
     (asked, file): (&Asked<'_>, &Utf8Path),
 ) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
     let need = asked.need;
     let design = named::design(&input.plan, file, asked.catalogue)?;
     let Ok(measure) = design.measure(asked.compared, &named::media(input.plan.topology())) else {

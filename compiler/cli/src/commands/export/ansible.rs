@@ -15,7 +15,7 @@ use crate::input;
 use crate::output::{self, Outcome};
 
 pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let source = Source::new(plan, command.overlay.as_deref())?;
     let switches: Vec<Switch> = plan.switches().collect();

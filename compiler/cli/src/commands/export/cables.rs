@@ -15,7 +15,7 @@ use crate::output::{self, Outcome, Usage};
 
 /// Writes the lists.
 pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let is_wanted = |plane: PlaneId| command.plane.is_empty() || command.plane.contains(&plane.0);
     let planes: Vec<PlaneId> = plan.planes().filter(|plane| is_wanted(*plane)).collect();

@@ -21,7 +21,7 @@ use crate::output::Outcome;
 
 /// Writes the lab.
 pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     containerlab::fits(plan)?;
     let source = Source::new(plan, command.overlay.as_deref())?;

@@ -19,7 +19,7 @@ pub(super) fn run(args: &Args, command: &DrawingArgs) -> anyhow::Result<Outcome>
         &["svg", "dot", "gv"],
         "use `.svg`, or `.dot` for Graphviz, which draws other formats",
     )?;
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let subject = match &command.name {
         Some(name) => subject(&input.plan, name)?,
         None => Subject::Fabric,

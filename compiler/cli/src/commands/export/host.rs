@@ -10,7 +10,7 @@ use crate::output::Outcome;
 use crate::{input, names};
 
 pub(super) fn run(args: &Args, command: &HostArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let templates = Templates::shipped();
     let wanted = if command.only.is_empty() { &HostOutput::ALL[..] } else { &command.only[..] };
     let mut artefacts: Vec<Artefact> = Vec::new();

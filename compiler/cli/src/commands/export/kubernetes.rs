@@ -10,7 +10,7 @@ use crate::input;
 use crate::output::Outcome;
 
 pub(super) fn run(args: &Args, command: &KubernetesArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     if command.agent_image.is_some() && !plan.is_source_routed() {
         bail!("agents need path tables, which only `routing: srv6-static` has: leave `--agent-image` out");

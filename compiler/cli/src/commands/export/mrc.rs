@@ -15,7 +15,7 @@ use crate::output::Outcome;
 use crate::{input, names};
 
 pub(super) fn run(args: &Args, command: &MrcArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     input::needs_source_routing("`closc export mrc`", plan)?;
     let limits = Limits {

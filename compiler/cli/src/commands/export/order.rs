@@ -16,7 +16,7 @@ use crate::output::Outcome;
 
 /// Writes the order.
 pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let floor = command.floor.as_ref().map(|path| place::floor(path, &command.trays)).transpose()?;
     let order = Order::of(&input.plan, floor.as_ref())?;
     let mut files: Vec<Artefact> =

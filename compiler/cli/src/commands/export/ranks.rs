@@ -29,7 +29,7 @@ pub(crate) struct Report {
 }
 
 pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let gpus = command.gpus_per_node.unwrap_or_else(|| u32::from(plan.topology().hosts.nics_per_node));
     let traffic =

@@ -38,7 +38,7 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
         if command.since.is_some() || command.changes.is_some() {
             bail!(Usage("`closc diff OLD NEW --format markdown` writes what changed"));
         }
-        let input = input::read(args, &command.file)?;
+        let input = input::read_again(args, &command.file)?;
         return Ok(input.map(|input| closc_report::markdown(&input.plan)));
     }
     if let Some(old) = &command.since {
@@ -52,7 +52,7 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
         let changes = changes(saved, &planned)?;
         return Ok(Some(closc_report::page(&planned.plan, Some(&changes))));
     }
-    let input = input::read(args, &command.file)?;
+    let input = input::read_again(args, &command.file)?;
     Ok(input.map(|input| closc_report::page(&input.plan, None)))
 }
 

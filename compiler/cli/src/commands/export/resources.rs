@@ -10,7 +10,7 @@ use crate::output::Outcome;
 
 /// Writes the list.
 pub(super) fn run(args: &Args, command: &ResourcesArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let files = stream(&command.out, &[resources::list(&input.plan)])?;
     list_below(args, &command.out, files)
 }

@@ -13,7 +13,7 @@ use crate::output::Outcome;
 
 /// Writes the selected files.
 pub(super) fn run(args: &Args, command: &SchedulerArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let levels = Levels::of(&input.plan);
     let is_wanted = |scheduler| command.only.is_empty() || command.only.contains(&scheduler);
     let mut files = Vec::new();

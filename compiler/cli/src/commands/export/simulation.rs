@@ -20,7 +20,7 @@ const FLOWS_MAX: u64 = 1_000_000;
 
 /// Writes the files.
 pub(super) fn run(args: &Args, command: &SimulationArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let wanted: Vec<PlaneId> =
         command.plane.iter().map(|plane| names::plane(plan, *plane)).collect::<anyhow::Result<_>>()?;

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, command: &TablesArgs) -> anyhow::Result<Outcome> 
     if command.only.contains(&Table::Paths) && command.pair.is_empty() {
         bail!(Usage("`paths` are those of pairs: name some with `--pair FROM,TO`"));
     }
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let selection = selection(plan, command)?;
     std::fs::create_dir_all(&command.out).with_context(|| format!("cannot create `{}`", command.out))?;

@@ -18,7 +18,7 @@ use crate::output::{self, Outcome};
 
 /// Writes the files.
 pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let reach = Reach { domain: command.domain.clone() };
     let asking = Asking { interval: command.interval, ports: command.gnmi_port.iter().copied().collect() };

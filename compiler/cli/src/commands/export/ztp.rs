@@ -30,7 +30,7 @@ use crate::{input, names};
 const SHOWN: usize = 8;
 
 pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
+    let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     let site = Site { command, plan, hardware: hardware(plan, command.serials.as_deref())? };
     let source = Source::new(plan, command.overlay.as_deref())?;
