@@ -137,9 +137,9 @@ pub(crate) mod rule {
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 
-    const CABLES: &str = "every cable of the kind is unplugged, or was described wrongly, and thresholds follow the longest path";
-    const ZONE_CABLES: &str = "cables of single zones are unplugged, or were described wrongly, and thresholds of all switches \
-                               follow the longest path";
+    const CABLES: &str = "thresholds follow the longest path; the time to replace cables is not included";
+    const ZONE_CABLES: &str = "cables of single zones change, and thresholds of all switches follow the longest path; the time to \
+                               replace cables is not included";
 
     pub(crate) fn names<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("names carry no traffic")
