@@ -43,6 +43,22 @@ fn merged_parts_are_the_whole() {
     }
     let devices = |report: &str| line(report, "parts: ").split("; ").nth(1).map(str::to_owned);
     assert_eq!(devices(&whole), devices(&merged));
+    // `docs/parts.md` names what differs.
+    let rules = |args: &[&str]| {
+        let text = place.ends_with_output(0, &[args, &["--format", "json"]].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let codes = report["rules"].as_array().expect("a list").iter().map(|rule| rule["code"].to_string());
+        (codes.collect::<std::collections::BTreeSet<_>>(), report["walk"].is_object())
+    };
+    let (of_tree, of_parts) =
+        (rules(&["verify", "whole"]), rules(&["merge", "parts/0.json", "parts/1.json"]));
+    assert!(
+        of_tree.1
+            && !of_parts.1
+            && whole.contains("tested individually")
+            && !merged.contains("tested individually")
+    );
+    assert_eq!(of_tree.0.difference(&of_parts.0).collect::<Vec<_>>(), ["\"V0806\""]);
     let why = place.ends(1, &["merge", "parts/0.json"]);
     assert!(why.contains("no part has plane 1"), "{why}");
     let why = place.ends(1, &["verify", "parts/0", "--summary", "s.json"]);
