@@ -54,10 +54,11 @@ const UNNAMED: &[(&str, usize)] = &[
 /// - `deploy`: ten for files over SSH: transports, options, and the preview of a push;
 /// - `deploy`: five for what a push or an export removes from a factory configuration;
 /// - `deploy`: one for the sequence number that a switch compares, and one for the fleet of a lab, which has P4Runtime only;
-/// - `deploy`: one for the planes of a fleet, which are the waves of a saved difference;
+/// - `deploy`: one for the planes of a fleet, which are the waves of a saved difference, and one for the path of an
+///   inventory, which its errors name;
 /// - `deploy`: one for the short form of a plan, which lists numbers of entries by table;
 /// - `deploy`: two for switches of a fabric file that are configured by files.
-const FACES: &[(&str, usize)] = &[("deploy", 191), ("entries", 21), ("switch", 124)];
+const FACES: &[(&str, usize)] = &[("deploy", 192), ("entries", 21), ("switch", 124)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

@@ -233,3 +233,43 @@ fn tables_of_spreadsheets_are_read() {
     place.ends(0, &["import", "point-to-point-0.csv", "point-to-point-1.csv", "--out", "excel.yaml"]);
     assert_eq!(place.read("plain.yaml"), place.read("excel.yaml"));
 }
+
+#[test]
+fn mistakes_in_inventories_have_a_place_and_a_form() {
+    let place = Place::new();
+    let fabric = "fabric: pod\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G } }\ntiers:\n  \
+                  t0: { platform: linux, os: linux, up: 2 }\n  t1: { platform: linux, os: linux }\nqos: none\n";
+    place.write("pod.yaml", fabric);
+    place.ends(0, &["compile", "--quiet", "pod.yaml", "--out", "tree"]);
+    let push = |inventory: &str, more: &[&str], code: i32| {
+        place.write("i.yaml", inventory);
+        place.ends(code, &[&["push", "tree", "--inventory", "i.yaml", "--dry-run"], more].concat())
+    };
+    let rule = "ssh:\n- { devices: 'p*', address: '{name}.invalid' }\n";
+    let form = "help: an inventory has `devices`, `p4runtime`, `sonic` or `ssh`; docs/push.md has examples";
+    for (text, wanted) in [
+        (
+            "ssh:\n- { devices: 'p*', address: a, plane: zero }\n",
+            "i.yaml:2:39: expected a number from 0 to 255",
+        ),
+        ("- { devices: 'p*', address: a }\n", "i.yaml:1:1: expected `key: value`"),
+        ("ssh: { devices: 'p*' }\n", "i.yaml:1:6: expected a list of `- { devices: PATTERN, ... }`"),
+    ] {
+        let said = push(text, &[], 1);
+        assert!(said.contains(wanted) && said.contains(form), "{wanted}: {said}");
+    }
+    let said = push(rule, &["--device", "p0-*"], 1);
+    assert!(said.contains("write `--select 'device=p0-*'` for a pattern"), "{said}");
+    let said = push(rule, &["--plane", "0-1"], 64);
+    assert!(said.contains("expected a plane number from 0, or several as `0,1`"), "{said}");
+    let said = push("ssh:\n- { devices: 'p*', address: '{address}' }\n", &[], 1);
+    assert!(said.contains("`{address}` needs `addresses: FILE`, the site's list of switches"), "{said}");
+    let said = push("ssh:\n- { devices: 'p*', address: 192.0.2.300 }\n", &[], 1);
+    assert!(said.contains("address `192.0.2.300` is neither a host name nor an address"), "{said}");
+    place.write("list.csv", "name,address\np0-t0-001,192.0.2.300\n");
+    let said = push(&format!("addresses: list.csv\n{rule}"), &[], 1);
+    assert!(
+        said.contains("`list.csv`: `p0-t0-001` has address `192.0.2.300`, which is not an IPv4"),
+        "{said}"
+    );
+}

@@ -55,10 +55,12 @@ pub enum FleetError {
         devices: Vec<String>,
     },
     /// Devices of the inventory that have no entries.
-    #[error("{} of the inventory without entries in the tree: {}", some(devices), few(devices))]
+    #[error("{} of the inventory without entries in the tree: {}{}", some(devices), few(devices), advice(*rules))]
     NoEntries {
         /// The devices.
         devices: Vec<String>,
+        /// The list of rules for the operating system of the first.
+        rules: Option<&'static str>,
     },
     /// Two devices with the same endpoint and device id.
     #[error("`{one}` and `{other}` are both device {device_id} at {endpoint}")]
@@ -76,6 +78,13 @@ pub enum FleetError {
 
 fn some(devices: &[String]) -> String {
     if devices.len() == 1 { "a switch".to_owned() } else { format!("{} switches", devices.len()) }
+}
+
+fn advice(rules: Option<&str>) -> String {
+    match rules {
+        Some(rules) => format!("; `devices` is for P4Runtime, so write a rule under `{rules}` instead"),
+        None => String::new(),
+    }
 }
 
 fn few(devices: &[String]) -> String {
@@ -406,7 +415,13 @@ fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> 
     }
     let devices = names(listed.difference(&compiled).collect());
     if !devices.is_empty() {
-        return Err(FleetError::NoEntries { devices });
+        let first = &devices[0];
+        let rules = match (tree.sonic().contains(first), tree.others().get(first)) {
+            (true, _) => Some("sonic"),
+            (false, Some(os)) if has_carrier(os) => Some("ssh"),
+            (false, Some(_) | None) => None,
+        };
+        return Err(FleetError::NoEntries { devices, rules });
     }
     let mut seen: BTreeMap<(&str, u64), &String> = BTreeMap::new();
     for (name, device) in &inventory.devices {

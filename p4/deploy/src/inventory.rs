@@ -339,7 +339,7 @@ impl Inventory {
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| InventoryError::Syntax {
             place: error.location().map(|place| (place.line(), place.column())),
-            reason: without_place(&first_line(&error.without_snippet().to_string())),
+            reason: expected(&without_place(&first_line(&error.without_snippet().to_string()))),
         })
     }
 
@@ -361,7 +361,7 @@ impl Inventory {
             device: name.to_owned(),
             reason: match &self.addresses {
                 Some(path) => format!("`{path}` has no address of it"),
-                None => "`{address}` is of a list that `addresses` names".to_owned(),
+                None => "`{address}` needs `addresses: FILE`, the site's list of switches".to_owned(),
             },
         };
         let address = self.listed.get(name).ok_or_else(missing)?;
@@ -503,6 +503,12 @@ fn is_local(endpoint: &str) -> bool {
     is_local_host(host.trim_start_matches('[').trim_end_matches(']'))
 }
 
+/// Returns whether text has the form of an IPv4 address and is not one, as `192.0.2.300`.
+pub(crate) fn is_wrong_ipv4(text: &str) -> bool {
+    let has_form = text.contains('.') && text.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit());
+    has_form && text.parse::<std::net::Ipv4Addr>().is_err()
+}
+
 /// Returns whether a host is this machine.
 pub(crate) fn is_local_host(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -511,6 +517,19 @@ pub(crate) fn is_local_host(host: &str) -> bool {
 /// Drops the position that `serde_json` appends to its messages.
 fn without_place(message: &str) -> String {
     message.split(" at line ").next().unwrap_or(message).to_owned()
+}
+
+/// Replaces names of types by the values that are accepted.
+fn expected(message: &str) -> String {
+    match message {
+        "invalid u8" => "expected a number from 0 to 255",
+        "invalid u16" => "expected a number from 0 to 65535",
+        "invalid u64" => "expected a number from 0",
+        "expected mapping start" => "expected `key: value`",
+        "expected sequence start" => "expected a list of `- { devices: PATTERN, ... }`",
+        other => other,
+    }
+    .to_owned()
 }
 
 fn first_line(message: &str) -> String {
@@ -621,6 +640,10 @@ sonic:
         assert_eq!(line, Some(2));
         assert!(reason.contains("expected a string"), "{reason}");
         assert_eq!(place("devices:\n  a: {device_id: 1}\n").0, Some(2));
+        let plane = "sonic:\n- { devices: a, transport: sonic-ssh, address: a, plane: zero }\n";
+        assert_eq!(place(plane), (Some(2), "expected a number from 0 to 255".to_owned()));
+        assert_eq!(place("- devices: a\n"), (Some(1), "expected `key: value`".to_owned()));
+        assert_eq!(place("sonic: 1\n").1, "expected a list of `- { devices: PATTERN, ... }`");
         for text in ["nope: 1\n", "{\"nope\": 1}", "- 1\n", "devices: {a: {nope: 1}}\n"] {
             let said = Inventory::parse(text).unwrap_err().to_string();
             assert!(!said.contains("at line"), "its place is said once: {said}");

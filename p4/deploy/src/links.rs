@@ -62,7 +62,7 @@ impl<'a> Links<'a> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
         if !is_host(&host) {
-            return Err(fault(name, "address", &host, "is not a host name and no address"));
+            return Err(fault(name, "address", &host, "is neither a host name nor an address"));
         }
         let link = match rule.transport {
             Transport::SonicSsh => Link::Ssh(ssh(name, rule, host)?),

@@ -23,7 +23,7 @@ pub struct FleetArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub device: Vec<String>,
     /// Only switches of these planes; the first is 0
-    #[arg(long, value_name = "P", value_delimiter = ',')]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = number::plane)]
     pub plane: Vec<u8>,
     /// Only the planes of one shard, for example `3/8`; the first is `0/8`
     #[arg(long, value_name = "I/N")]

@@ -117,7 +117,7 @@ pub(crate) struct CablesArgs {
     #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
     pub label: LabelPattern,
     /// Only these planes; the first is 0
-    #[arg(long, value_name = "P", value_delimiter = ',')]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = number::plane)]
     pub plane: Vec<u8>,
 }
 
@@ -176,7 +176,7 @@ pub(crate) struct TablesArgs {
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = parse_table)]
     pub only: Vec<Table>,
     /// Only rows of these planes and rows without a plane; the first is 0
-    #[arg(long, value_name = "P", value_delimiter = ',')]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = number::plane)]
     pub plane: Vec<u8>,
     /// NIC pair `FROM,TO` whose paths to write; repeatable
     #[arg(long, value_name = "FROM,TO", value_parser = parse_pair)]

@@ -49,6 +49,11 @@ pub(super) fn seconds() -> RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=SECONDS_MAX)
 }
 
+/// The number of a plane.
+pub(super) fn plane(text: &str) -> Result<u8, String> {
+    text.parse().map_err(|_| "expected a plane number from 0, or several as `0,1`".to_owned())
+}
+
 /// MiB of memory.
 pub(super) fn mebibytes() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(MEBIBYTES_MAX))

@@ -12,8 +12,8 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
 use closc_deploy::{
-    CarrierOptions, DeviceError, Event, EventKind, FactoryNote, Fleet, Inventory, Observer, Plan,
-    SonicOptions, Tree,
+    CarrierOptions, DeviceError, Event, EventKind, FactoryNote, Fleet, Inventory, InventoryError, Observer,
+    Plan, SonicOptions, Tree,
 };
 use closc_files::{FileError, Folder, Reason};
 use closc_platform::Os;
@@ -86,6 +86,11 @@ pub fn inventory(args: &FleetArgs) -> anyhow::Result<Site> {
 
 /// Rejects a selection that an inventory cannot resolve; otherwise fewer switches than requested would be processed.
 fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
+    if let Some(pattern) = args.device.iter().find(|device| device.contains(['*', '?', '['])) {
+        anyhow::bail!(
+            "`--device {pattern}`: expected the name of a switch; write `--select 'device={pattern}'` for a pattern"
+        );
+    }
     if let Some(device) = args.device.iter().find(|device| !inventory.knows(device)) {
         anyhow::bail!("the inventory has no switch `{device}`");
     }
@@ -113,11 +118,15 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     let text = output::read(path, closc_files::TEXT_MAX)?;
     let is_of_ansible = ["all:", "[", "ungrouped:"].iter().any(|start| text.starts_with(start));
     let form = if is_of_ansible {
-        " looks like an inventory of Ansible; `closc push` has its own form (docs/push.md)"
+        "this looks like an inventory of Ansible; `closc push` has its own form (docs/push.md)"
     } else {
-        ""
+        "help: an inventory has `devices`, `p4runtime`, `sonic` or `ssh`; docs/push.md has examples"
     };
-    let inventory = Inventory::parse(&text).with_context(|| format!("`{path}`{form}"))?.at(path.as_str());
+    let inventory = Inventory::parse(&text).map_err(|error| match &error {
+        InventoryError::Syntax { place: Some(_), .. } => anyhow::anyhow!("{path}:{error}\n{form}"),
+        _ => anyhow::anyhow!("`{path}`: {error}\n{form}"),
+    })?;
+    let inventory = inventory.at(path.as_str());
     let folder = closc_files::folder_of(path)?;
     let inventory = match inventory.addresses.clone() {
         None => inventory,
@@ -367,7 +376,7 @@ mod names;
 
 #[cfg(test)]
 mod tests {
-    use closc_deploy::{Artefacts, Device, InventoryError, Target, Tls};
+    use closc_deploy::{Artefacts, Device, Target, Tls};
 
     use super::names::{Place, SECRET, escapes};
     use super::*;

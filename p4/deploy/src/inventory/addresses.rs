@@ -26,10 +26,11 @@ pub(super) fn read(path: &str, text: &str) -> Result<BTreeMap<String, String>, S
     };
     for (name, address) in rows {
         // A connection needs no prefix length.
-        let address = match address.split_once('/') {
-            Some((host, _)) if host.parse::<IpAddr>().is_ok() => host.to_owned(),
-            _ => address,
-        };
+        let host = address.split_once('/').map_or(address.as_str(), |(host, _)| host);
+        if super::is_wrong_ipv4(host) {
+            return Err(format!("`{name}` has address `{host}`, which is not an IPv4 address"));
+        }
+        let address = if host.parse::<IpAddr>().is_ok() { host.to_owned() } else { address };
         match made.insert(name.clone(), address.clone()) {
             Some(before) if before != address => {
                 return Err(format!("`{name}` has two addresses, `{before}` and `{address}`"));
@@ -124,6 +125,11 @@ mod tests {
         let why = |path: &str, text: &str| read(path, text).expect_err("refused");
         assert!(why("a.csv", "name,slot\na,1\n").contains("no column is called address or"));
         assert!(why("a.csv", "name,address\na,192.0.2.1\na,192.0.2.2\n").contains("two addresses"));
+        for wrong in ["192.0.2.300", "192.0.2", "192.0.2.300/24", "10.0.0.1.2"] {
+            let said = why("a.csv", &format!("name,address\na,{wrong}\n"));
+            assert!(said.contains("which is not an IPv4 address"), "{said}");
+        }
+        assert!(read("a.csv", "name,address\na,leaf-1.example\n").is_ok());
         assert!(why("a.yaml", "all: {}\n").contains("no switch in it has an address"));
         assert!(!why("a.yaml", "- 1\n").is_empty());
     }

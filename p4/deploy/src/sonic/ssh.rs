@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
+use crate::inventory::is_wrong_ipv4;
+
 /// Limit of the error output that is kept.
 const ERRORS_MAX: u64 = 64 << 10;
 
@@ -57,7 +59,8 @@ pub(crate) struct Failed {
 /// Returns whether text is a host name or address and nothing else.
 pub(crate) fn is_host(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || ".:-_%".contains(sign);
-    !text.is_empty() && text.len() <= 253 && !text.starts_with('-') && text.chars().all(sign)
+    let is_plain = !text.is_empty() && text.len() <= 253 && !text.starts_with('-') && text.chars().all(sign);
+    is_plain && !is_wrong_ipv4(text)
 }
 
 /// Returns whether text is a user name and nothing else.

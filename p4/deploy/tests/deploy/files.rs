@@ -119,6 +119,16 @@ fn inventory_and_tree_must_agree() {
         error(&[T0, "p0-t1-001", "p9-t0-001"]),
         "a switch of the inventory without entries in the tree: `p9-t0-001`"
     );
+    let mut configured = files.clone();
+    for (name, file) in [("p2-t0-001", "config_db.json"), ("p3-t0-001", "eos.conf")] {
+        configured.insert(format!("switches/{name}/{file}"), b"{}".to_vec());
+    }
+    add_manifest(&mut configured);
+    for (name, rules) in [("p2-t0-001", "sonic"), ("p3-t0-001", "ssh")] {
+        let error = fleet(&configured, &inventory(&[T0, "p0-t1-001", name])).err().expect("refused");
+        let wanted = format!("`{name}`; `devices` is for P4Runtime, so write a rule under `{rules}` instead");
+        assert!(error.to_string().ends_with(&wanted), "{error}");
+    }
     let mut same = inventory(&[T0, "p0-t1-001"]);
     same.devices.get_mut("p0-t1-001").expect("there").device_id = 0;
     let error = fleet(&files, &same).err().expect("one device twice");

@@ -461,7 +461,7 @@ fn what_an_inventory_says_is_checked() {
         fleet_of(&inventory, beside, NEW, SonicOptions::default()).err().expect("refused").to_string()
     };
     for (rule, why) in [
-        ("transport: sonic-gnmi, address: 'a b'", "is not a host name and no address"),
+        ("transport: sonic-gnmi, address: 'a b'", "is neither a host name nor an address"),
         ("transport: sonic-gnmi, address: a, state: /etc/x", "nothing waits for a confirmation"),
         ("transport: sonic-gnmi, address: a, user: admin", "goes with a `password_file`"),
         ("transport: sonic-gnmi, address: a, password_file: empty", "goes with a `user`"),

@@ -53,7 +53,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Only these planes; the first is 0
-    #[arg(long, value_name = "P", value_delimiter = ',')]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = number::plane)]
     pub plane: Vec<u8>,
     /// Traffic pattern
     #[arg(long, value_name = "PATTERN", default_value = "permutation", conflicts_with = "demand")]

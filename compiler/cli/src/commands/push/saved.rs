@@ -24,6 +24,9 @@ use crate::output::Outcome;
 /// Maximum number of switches named in a message.
 const SHOWN: usize = 5;
 
+const STALE: &str =
+    "the saved difference is stale: switches hold something else than they did; compare again";
+
 /// Pushes a saved difference.
 pub fn push(
     args: &Args,
@@ -66,9 +69,7 @@ pub fn push(
         None => {
             let configured = diff::configurations(args, &whole, options)?;
             if diff::digest(&plan, &configured).to_string() != report.old.digest {
-                bail!(
-                    "the saved difference is stale: switches hold something else than they did; compare again"
-                )
+                bail!("{STALE}")
             }
         }
         Some(old) => {
