@@ -1,7 +1,8 @@
-//! Checks that no design beats the front, with all designs of one to three tiers from simple loops over all counts.
+//! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
+//! beats it, and the loops contain each design of it.
 
 use closc_artefacts::Routing;
-use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
+use closc_design::{Candidates, Compared, Found, Limits, Need, Ratio, Verdict, merged, space, wastes_ports};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
@@ -58,6 +59,12 @@ fn cages(ports: u64, split: Breakout) -> u64 {
     ports.div_ceil(split.ports.into())
 }
 
+/// The most T1s of a plane in the loops.
+const T1S_MAX: u64 = 64;
+
+/// The most parallel cables in the loops.
+const PARALLEL_MAX: u64 = 16;
+
 /// More switches or ports than any need of the test has.
 const COUNT_MAX: u64 = 1 << 20;
 
@@ -94,7 +101,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                 for per_group in (1..=nics).filter(|count| nics % count == 0 && count % node == 0) {
                     let groups = nics / per_group;
                     for (t1s, parallel) in
-                        (2..=64_u64).flat_map(|t1s| (1..=16_u64).map(move |many| (t1s, many)))
+                        (2..=T1S_MAX).flat_map(|t1s| (1..=PARALLEL_MAX).map(move |many| (t1s, many)))
                     {
                         let uplinks = t1s * parallel;
                         let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
@@ -250,10 +257,6 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     if need.tiers.contains(&1) && need.routings.contains(&Routing::EcmpStatic) {
         plain.extend(all_of_one(need, planes, &catalogue));
     }
-    // Fabrics with more unused ports are for needs without others.
-    if plain.iter().any(|plain| plain.is_used) {
-        plain.retain(|plain| plain.is_used);
-    }
     let mut candidates = Candidates::new(Compared::default());
     let found = space(need, &catalogue, &mut |design| candidates.add(design));
     let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
@@ -261,10 +264,19 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     if !plain.is_empty() {
         found.map_err(|why| why.to_string())?;
     }
+    // Fabrics with more unused ports are for needs without others, of this number of NICs or of the next one.
+    let uses_ports = |found: &Found<'_>| !wastes_ports(&need.limits, &found.design);
+    if plain.iter().any(|plain| plain.is_used) || front.iter().any(uses_ports) {
+        plain.retain(|plain| plain.is_used);
+    }
     // If equal T0s cannot have exactly this number of NICs, the search goes on with the next number, but the loops
     // do not.
     let exact = front.iter().filter(|found| found.design.places() == need.nics);
-    let kept: Vec<_> = exact.map(|found| found.measure).collect();
+    let exact: Vec<&Found<'_>> = exact.collect();
+    if let Some(found) = exact.iter().find(|found| !is_founded(found, &exact, &plain)) {
+        return Err(format!("beaten, or not among the loops: {:?}", found.measure));
+    }
+    let kept: Vec<_> = exact.iter().map(|found| found.measure).collect();
     for other in &plain {
         let is_held = kept.iter().any(|kept| {
             u64::from(kept.switches) <= other.switches
@@ -285,6 +297,21 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     };
     let hops = kept.iter().map(|kept| kept.hops).min();
     Ok(Counts { one: count(1, true), three: count(5, true), unused: count(3, false), hops })
+}
+
+/// Tells whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
+/// loops end at some numbers of T1s and parallel cables.
+fn is_founded(found: &Found<'_>, front: &[&Found<'_>], plain: &[Plain]) -> bool {
+    let (design, measure) = (&found.design, &found.measure);
+    let is_beaten = front.iter().any(|other| other.measure.beats(measure));
+    let is_beyond = design.third.is_none()
+        && (u64::from(design.t1s()) > T1S_MAX || u64::from(design.parallel) > PARALLEL_MAX);
+    let numbers = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];
+    let has = |plain: &Plain| {
+        let Plain { switches, capacity, cables, modules, hops, is_used: _ } = *plain;
+        hops == measure.hops && [switches, capacity, cables, modules] == numbers
+    };
+    !is_beaten && (is_beyond || plain.iter().any(has))
 }
 
 /// Fabrics that the loops made, and the fewest hops of the front.
