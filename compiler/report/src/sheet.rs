@@ -63,7 +63,12 @@ pub fn sheet(sheet: &Sheet) -> String {
         for note in &design.notes {
             let _ = writeln!(body, "<p class=\"note\">{}</p>", escape(note));
         }
-        let _ = writeln!(body, "<div class=\"scroll\">\n{}</div>", design.drawing);
+        let _ = writeln!(
+            body,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing of design {}\">\n{}</div>",
+            at + 1,
+            design.drawing
+        );
     }
     let style = [STYLE, SHEET].concat();
     fill(
@@ -79,7 +84,7 @@ pub fn sheet(sheet: &Sheet) -> String {
 
 /// Writes a row per figure and a column per design, so that a page of usual width has room for eight designs.
 fn table(sheet: &Sheet) -> String {
-    let mut out = "<div class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\">design</th>".to_owned();
+    let mut out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Numbers of the designs\">\n<table>\n<thead><tr><th scope=\"col\">design</th>".to_owned();
     for at in 1..=sheet.designs.len() {
         let _ = write!(out, "<th scope=\"col\" class=\"n\"><a href=\"#design-{at}\">{at}</a></th>");
     }
@@ -103,9 +108,10 @@ fn table(sheet: &Sheet) -> String {
     out
 }
 
-/// Writes a whole number with separators, and other text as it is.
+/// Writes whole numbers with separators, and other text as it is.
 fn figure(cell: &str) -> String {
-    cell.parse::<u64>().map_or_else(|_| escape(cell), number)
+    let word = |word: &str| word.parse::<u64>().map_or_else(|_| escape(word), number);
+    cell.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 const WIDTH: f64 = 560.0;
@@ -114,6 +120,9 @@ const LEFT: f64 = 96.0;
 const BOTTOM: f64 = 44.0;
 const TOP: f64 = 14.0;
 const RIGHT: f64 = 44.0;
+/// Width of a letter of a label, at most, and height of its line.
+const LETTER: f64 = 8.0;
+const LINE: f64 = 14.0;
 
 fn plot(plot: &Plot) -> String {
     let name = escape(plot.figure);
@@ -174,17 +183,29 @@ fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64)
             None => places.push(((*across, *up), vec![design.to_string()])),
         }
     }
+    // From the lowest point up, so that a label that gives way moves up.
+    places.sort_by_key(|(place, _)| (place.1, place.0));
+    let mut labels: Vec<(f64, f64, f64)> = Vec::new();
     for ((across, up), designs) in places {
         let (cx, cy) = (x(across), y(up));
         let label = designs.join(", ");
+        let width = LETTER * label.len() as f64;
         let beside = if cx > WIDTH * 0.8 { (cx - 9.0, "end") } else { (cx + 9.0, "start") };
+        let from = if beside.1 == "end" { beside.0 - width } else { beside.0 };
+        let mut base = cy + 4.0;
+        for (start, end, other) in &labels {
+            if from < *end && from + width > *start && (base - other).abs() < LINE {
+                base = other - LINE;
+            }
+        }
+        labels.push((from, from + width, base));
         let _ = writeln!(
             out,
             "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\"><title>design {label}: {} Gb/s, {}</title></circle><text class=\"at\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{label}</text>",
             number(across),
             number(up),
             beside.0,
-            cy + 4.0,
+            base,
             beside.1
         );
     }
