@@ -75,7 +75,9 @@ const IMPOSSIBLE: &[&str] = &[
 #[test]
 fn each_proposal_passes_the_checks() {
     let place = Place::new();
-    let mut dice = Dice(SplitMix64::seed_from_u64(42));
+    // As for property tests, another seed gives other needs.
+    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
+    let mut dice = Dice(SplitMix64::seed_from_u64(41 + seed.unwrap_or(1)));
     let (mut designs, mut proved, mut met) = (0, 0, 0);
     for at in 0..NEEDS {
         let need = dice.need();
@@ -111,7 +113,7 @@ fn each_proposal_passes_the_checks() {
             proved += 1;
         }
     }
-    println!("{met} needs met");
+    println!("{met} needs met, {designs} designs, {proved} proved");
     assert!(
         designs >= NEEDS && proved >= NEEDS / PROVED - 2,
         "{designs} designs, {proved} proved, {met} needs met"
