@@ -11,9 +11,6 @@ use closc_qos::units::Speed;
 use closc_topology::{Switch, TierId};
 use smol_str::SmolStr;
 
-/// Media with attached plugs, for which no modules are bought.
-const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
-
 /// A kind of module.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModuleKind {
@@ -35,7 +32,7 @@ impl ModuleKind {
 
     /// Returns whether it is a plug of a cable, which is not bought separately.
     pub fn is_assembly(&self) -> bool {
-        ASSEMBLIES.contains(&self.medium.as_str())
+        closc_design::is_assembly(&self.medium)
     }
 
     /// Returns the module of a NIC. All ports of a NIC share a cage.

@@ -538,3 +538,102 @@ fn a_small_need_has_designs_with_unused_ports() {
         assert!(!row["file"].as_str().expect("a file").contains("W0302"), "{row:#}");
     }
 }
+
+/// Parts, paths, losses and racks of a design are those of its file, and follow from its counts.
+#[test]
+fn a_design_lists_its_parts_paths_and_losses() {
+    let place = Place::new();
+    let found = designs(&place, SMALL);
+    let row = &all(&found)[0];
+    // 2 planes of 8 T0s with 32 uplinks of 800G in 32 cages, and 4 T1s.
+    let counts = ["paths_local", "paths", "racks_least"].map(|name| row[name].as_u64());
+    assert_eq!(counts, [2, 64, 2].map(Some), "{row:#}");
+    assert!(row["paths_zone"].is_null() && row["t1_uplink_loss_percent"].is_null(), "{row:#}");
+    assert_eq!(row["uplink_module_loss_percent"].as_f64(), Some(1.5625), "{row:#}");
+    place.write("one.yaml", row["file"].as_str().expect("a file"));
+    place.ends(0, &["export", "order", "one.yaml", "--out", "one"]);
+    let cables = place.read("one/order/cables.csv");
+    for kind in row["cables"].as_array().expect("a list") {
+        let [ends, medium, length] =
+            ["ends", "medium", "length"].map(|name| kind[name].as_str().expect("a text"));
+        let line = cables.lines().find(|line| line.starts_with(&format!("{ends},{medium},{length},")));
+        let links = line.and_then(|line| line.split(',').nth(5)).and_then(|links| links.parse().ok());
+        assert_eq!(kind["count"].as_u64(), links, "{kind}: {cables}");
+    }
+    let modules = place.read("one/order/modules.csv");
+    let count = |line: &str| line.split(',').nth(4).and_then(|count| count.parse::<u64>().ok());
+    let ordered: u64 = modules.lines().filter_map(count).sum();
+    assert_eq!(row["optics"], serde_json::json!([{ "kind": "dr4 8 x 100G", "count": ordered }]), "{modules}");
+
+    let high =
+        "--nics 8192 --planes 1 --rails 8 --tiers 3 --platform th4-64x400g --os eos --routing bgp-unnumbered";
+    let found = designs(&place, high);
+    let row = &all(&found)[0];
+    // 32 uplinks of a T0, and 32 of a T1.
+    let counts = ["paths_local", "paths_zone", "paths"].map(|name| row[name].as_u64());
+    assert_eq!(counts, [1, 32, 1024].map(Some), "{row:#}");
+    assert_eq!(row["t1_uplink_loss_percent"].as_f64(), Some(0.0976), "{row:#}");
+    let page = place.ends(0, &words(&format!("{high} --show 1")));
+    assert!(page.contains("near NICs: 1 path on one T0, 32 in one zone\n"), "{page}");
+    // Two uplinks of 400G share a cage of 800G, and a module.
+    let halves = "--nics 8192 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    let found = designs(&place, halves);
+    let losses =
+        ["uplink_loss_percent", "uplink_module_loss_percent"].map(|name| all(&found)[0][name].as_f64());
+    assert_eq!(losses, [0.7812, 1.5625].map(Some), "{found:#}");
+}
+
+/// Vendors select hardware, by the names that ONIE gives it.
+#[test]
+fn a_vendor_selects_its_hardware() {
+    let place = Place::new();
+    for (vendor, names) in [("NVIDIA", &["spectrum"][..]), ("arista,nokia", &["th", "q3d", "arista"])] {
+        let found = designs(&place, &format!("--nics 1024 --show 8 --vendor {vendor}"));
+        for tier in all(&found).iter().flat_map(|row| row["tiers"].as_array().expect("a list")) {
+            let platform = tier["platform"].as_str().expect("a name");
+            assert!(names.iter().any(|name| platform.starts_with(name)), "{vendor}: {platform}");
+        }
+    }
+    let said = place.ends(1, &words("--nics 64 --vendor mellanox"));
+    assert!(said.contains("`mellanox`") && said.contains("`nvidia`") && !said.contains("`mlnx`"), "{said}");
+    let said = place.ends(1, &words("--nics 64 --vendor nvidia --planes 1 --speed 10G"));
+    assert!(said.contains("no switch of `nvidia` has ports of 10G"), "{said}");
+    place.ends(64, &words("--nics 64 --vendor nvidia --platform th5-64x800g"));
+    place.ends(0, &words("--nics 64 --planes 2 --platform th5-64x800g --tiers 1 --out th5.yaml"));
+    let explained = place.json(0, &words("--nics 64 --planes 2 --vendor nvidia --explain th5.yaml"));
+    assert!(explained["outside"].to_string().contains("`th5-64x800g` is of `arista`"), "{explained:#}");
+}
+
+/// The example has a price for all hardware, so no design is omitted.
+#[test]
+fn example_prices_cover_the_catalogue() {
+    let place = Place::new();
+    let flags = "--nics 1024 --prices topologies/prices-example.csv --objective cost";
+    let found = designs(&place, flags);
+    assert_eq!(found["unpriced"], 0, "{found}");
+    let costs: Vec<Option<u64>> = all(&found).iter().map(|row| row["cost"].as_u64()).collect();
+    assert!(costs[0].is_some() && costs[0] == costs.iter().copied().min().flatten(), "{costs:?}");
+}
+
+/// Each routing has an advantage, and the reasons for its additional switches are those of this need.
+#[test]
+fn a_routing_has_the_reasons_for_its_switches() {
+    let place = Place::new();
+    let loses = |flags: &str, routing: &str| {
+        let found = designs(&place, flags);
+        let rows = found["routings"].as_array().expect("a list").clone();
+        let row = rows.into_iter().find(|row| row["routing"] == routing).expect("a row");
+        assert!(row["gains"].as_str().is_some_and(|gains| !gains.is_empty()), "{row}");
+        (row["more_switches"].as_u64(), row["loses"].to_string())
+    };
+    let uplinks = "one tier is not possible";
+    let (more, why) = loses("--nics 64", "bgp-unnumbered");
+    assert!(more > Some(0) && why.contains(uplinks), "{why}");
+    let (more, why) = loses("--nics 64", "ecmp-static");
+    assert!(more == Some(0) && !why.contains(uplinks), "{why}");
+    let (more, why) = loses("--nics 1024 --rails 8", "srv6-static");
+    assert!(more > Some(0) && why.contains("`spectrum6-sn6600` are not known to forward uSIDs"), "{why}");
+    let (more, why) =
+        loses("--nics 512 --planes 1 --platform th5-64x800g --os sonic --tiers 2", "srv6-static");
+    assert!(more > Some(0) && why.contains("takes one cable from each T0"), "{why}");
+}

@@ -49,6 +49,20 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
 
+/// Another routing that needs fewer switches is printed, but only if it does.
+#[test]
+fn a_routing_with_fewer_switches_is_printed() {
+    let place = Place::new();
+    let output = place.closc(&["init", "--nics", "64", "--out", "srv6.yaml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("`ecmp-static` needs 1 switch: use `--routing ecmp-static`"), "{said}");
+    let output = place.closc(&["init", "--nics", "64", "--routing", "ecmp-static", "--out", "one.yaml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 switch,") && !said.contains("needs"), "{said}");
+    let output = place.closc(&["init", "--nics", "64", "--out", "quiet.yaml", "--quiet"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+}
+
 #[test]
 fn what_cannot_be_made_is_said_with_what_can() {
     let place = Place::new();

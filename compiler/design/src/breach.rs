@@ -39,6 +39,9 @@ pub(crate) enum Breach {
     /// Hardware.
     #[error("`{0}` is not among `--platform`")]
     Platform(SmolStr),
+    /// Vendor.
+    #[error("`{0}` is of `{1}`, which is not among `--vendor`")]
+    Vendor(SmolStr, String),
     /// Oversubscription.
     #[error("its T0s have {0} bandwidth down to up, and `--oversubscription` is {1}")]
     Oversubscription(Ratio, Ratio),
@@ -130,6 +133,10 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
         let is_named =
             need.platforms.is_empty() || need.platforms.iter().any(|name| tier.platform.id == name.as_str());
         if !is_named && !found.contains(&breach) {
+            found.push(breach);
+        }
+        let breach = Breach::Vendor(tier.platform.id.clone(), tier.platform.vendor().to_owned());
+        if !need.is_of_vendor(tier.platform) && !found.contains(&breach) {
             found.push(breach);
         }
     }

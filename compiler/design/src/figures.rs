@@ -7,6 +7,9 @@ use smol_str::SmolStr;
 
 use crate::design::{Design, Side, Tier, WHOLE};
 
+/// Height of a usual rack, in rack units.
+pub const RACK_UNITS: u64 = 42;
+
 /// Losses of one failure of each kind, in millionths of a NIC's bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Losses {
@@ -16,8 +19,12 @@ pub struct Losses {
     pub t0: u32,
     /// A cable between a T0 and a T1.
     pub uplink: Option<u32>,
+    /// A module of uplinks in a T0, with all its cables.
+    pub uplink_module: Option<u32>,
     /// A T1.
     pub t1: Option<u32>,
+    /// A cable between a T1 and a T2, for traffic between zones.
+    pub t1_uplink: Option<u32>,
     /// A T2, for traffic between zones.
     pub t2: Option<u32>,
 }
@@ -30,6 +37,17 @@ impl Design<'_> {
         let narrowest = if self.has_t1() { nics.min(above(&self.t0)) } else { nics };
         let narrowest = self.third.as_ref().map_or(narrowest, |_| narrowest.min(above(&self.t1)));
         narrowest / 2 / 1000
+    }
+
+    /// Returns the paths between two NICs on one T0.
+    pub fn paths_local(&self) -> u64 {
+        self.planes.into()
+    }
+
+    /// Returns the paths between two NICs on different T0s of one zone, if there is a third tier.
+    pub fn paths_zone(&self) -> Option<u64> {
+        let up = self.t0.up.map_or(1, |up| u64::from(up.count));
+        self.third.as_ref().map(|_| u64::from(self.planes) * up)
     }
 
     /// Returns the paths between two NICs that are farthest apart.
@@ -46,7 +64,12 @@ impl Design<'_> {
             nic_cable: plane,
             t0: plane,
             uplink: self.t0.up.map(|up| plane / up.count.max(1)),
+            uplink_module: self.t0.up.map(|up| {
+                let ports = u64::from(up.count.min(up.breakout.ports.into()));
+                (u64::from(plane) * ports / u64::from(up.count.max(1))) as u32
+            }),
             t1: self.t1_loss(),
+            t1_uplink: self.t0.up.zip(self.t1.up).map(|(t0, t1)| plane / (t0.count * t1.count).max(1)),
             t2: t2s.map(|t2s| plane / t2s.max(1)),
         }
     }

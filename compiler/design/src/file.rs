@@ -5,14 +5,13 @@
 
 use std::fmt::Write as _;
 
-use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{SkuFeature, Standing};
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
-use crate::power::Media;
+use crate::routing::how;
 use crate::space::wastes_ports;
 
 /// The warning about a limit that is assumed.
@@ -250,30 +249,11 @@ fn spare(need: &Need, design: &Design<'_>) -> String {
 }
 
 fn cables(text: &mut String, design: &Design<'_>) {
-    let is_virtual = design.tiers().any(|tier| tier.platform.is_software());
-    let of = |length: &str, medium: &str| {
-        let (length, medium) = if is_virtual { ("1m", "virtual") } else { (length, medium) };
-        format!("{{ length: {length}, medium: {medium} }}")
-    };
-    let _ = write!(
-        text,
-        "\ncables:  # assumed, the longest of each kind; `closc place` computes them from a floor plan\n  nic-t0: {}\n",
-        of("2m", Media::DEFAULT.nic_t0)
+    text.push_str(
+        "\ncables:  # assumed, the longest of each kind; `closc place` computes them from a floor plan\n",
     );
-    if design.has_t1() {
-        let _ = writeln!(text, "  t0-t1: {}", of("30m", Media::DEFAULT.t0_t1));
-    }
-    if design.third.is_some() {
-        let _ = writeln!(text, "  t1-t2: {}", of("100m", Media::DEFAULT.t1_t2));
-    }
-}
-
-/// Returns a short description of a routing mode.
-pub fn how(routing: Routing) -> &'static str {
-    match routing {
-        Routing::Srv6Static => "NICs write the path into each packet",
-        Routing::EcmpStatic => "switches spread flows over static next-hop groups",
-        Routing::BgpUnnumbered => "switches announce routes to each other",
+    for (ends, kind, _) in design.cables_by_kind(&design.media()) {
+        let _ = writeln!(text, "  {ends}: {{ length: {}, medium: {} }}", kind.length, kind.medium);
     }
 }
 

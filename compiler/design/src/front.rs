@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use crate::design::Design;
 use crate::measure::{Compared, Measure, Objective, Unmeasured};
-use crate::power::Media;
 
 /// Designs by routing and measures. Of designs with equal measures and operating system, the simplest is kept.
 pub struct Candidates<'a, 'p> {
@@ -72,7 +71,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
     /// Adds a design.
     pub fn add(&mut self, design: Design<'a>) {
         self.compared += 1;
-        let measure = match design.measure(self.numbers, &Media::DEFAULT) {
+        let measure = match design.measure(self.numbers, &design.media()) {
             Ok(measure) => measure,
             Err(Unmeasured::Price) => {
                 if let (0, Some(prices)) = (self.unpriced, self.numbers.prices) {

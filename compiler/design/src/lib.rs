@@ -6,6 +6,7 @@
 
 mod bill;
 mod breach;
+mod cables;
 mod design;
 mod figures;
 mod file;
@@ -17,20 +18,23 @@ mod outside;
 mod panel;
 mod power;
 mod prices;
+mod routing;
 mod space;
 mod stages;
 mod weakness;
 
 pub use breach::breaches;
+pub use cables::{CableKind, Media};
 pub use design::{Design, Side, Third, Tier};
-pub use figures::Losses;
-pub use file::{ASSUMED, how, text};
+pub use figures::{Losses, RACK_UNITS};
+pub use file::{ASSUMED, text};
 pub use front::{Candidates, Found, Front, Verdict, merged, order};
 pub use measure::{Compared, Measure, Objective, Unmeasured};
 pub use need::{Limits, Need, Ratio};
-pub use optics::module_watts;
+pub use optics::{is_assembly, module_watts};
 pub use outside::Outside;
-pub use power::{Media, Power};
+pub use power::Power;
 pub use prices::Prices;
+pub use routing::{gains, how};
 pub use space::{Underused, space, wastes_ports};
 pub use weakness::Weakness;

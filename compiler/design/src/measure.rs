@@ -3,8 +3,8 @@
 //! In: designs, and a user's prices. Out: a [`Measure`]. Invariants: less is better in each number. Without prices,
 //! cost has no effect.
 
+use crate::cables::Media;
 use crate::design::{Design, Tier, WHOLE};
-use crate::power::Media;
 use crate::prices::Prices;
 
 /// Numbers of a design. Less is better in each.

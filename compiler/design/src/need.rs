@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use closc_artefacts::Routing;
-use closc_platform::Os;
+use closc_platform::{Os, Platform};
 use closc_qos::units::Speed;
 
 /// The need that a fabric is built for.
@@ -36,6 +36,8 @@ pub struct Need {
     pub oses: Vec<Os>,
     /// Platforms to try, by name; all hardware of the catalogue if the list is empty.
     pub platforms: Vec<String>,
+    /// Vendors whose platforms are tried; all if the list is empty.
+    pub vendors: Vec<String>,
     /// Limits that a design must keep to.
     pub limits: Limits,
 }
@@ -55,6 +57,11 @@ impl Need {
         let most = self.limits.oversubscription;
         let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
         u32::try_from(down.div_ceil(u64::from(up.mbps()) * u64::from(most.down))).ok()
+    }
+
+    /// Tells whether a platform is of one of the vendors to try.
+    pub(crate) fn is_of_vendor(&self, platform: &Platform) -> bool {
+        self.vendors.is_empty() || self.vendors.iter().any(|vendor| vendor == platform.vendor())
     }
 
     /// Returns the NICs that one node has on each of its T0s.

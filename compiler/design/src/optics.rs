@@ -33,6 +33,14 @@ static MODULES: &[Known] = &[
     Known { media: &["sr4", "vr"], lanes: Some((4, LANE)), figures: Figures { typical: 8, maximum: 9 } },
 ];
 
+/// Media with attached plugs, for which no modules are bought.
+const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
+
+/// Tells whether the plugs of a medium are parts of the cable.
+pub fn is_assembly(medium: &str) -> bool {
+    ASSEMBLIES.contains(&medium)
+}
+
 /// Returns the power of the module that terminates a medium in a cage with `lanes` lanes of the speed `lane`.
 pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
     let fits = |known: &&Known| {

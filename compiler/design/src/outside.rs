@@ -3,6 +3,8 @@
 //! In: a need, and the platforms that were tried. Out: an [`Outside`]. Invariants: each platform that the need names
 //! has its own reason.
 
+use std::collections::BTreeSet;
+
 use closc_artefacts::Routing;
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
@@ -23,6 +25,14 @@ pub enum Outside {
         name: String,
         /// The nearest name of the catalogue.
         meant: Option<String>,
+    },
+    /// No hardware is of this vendor.
+    #[error("no hardware of a vendor `{name}` in the catalogue; vendors are {known}")]
+    Vendor {
+        /// The name.
+        name: String,
+        /// The vendors of the catalogue.
+        known: String,
     },
     /// The speed of a NIC does not divide.
     #[error(
@@ -101,9 +111,14 @@ pub enum Outside {
     },
     /// Switches have no such ports.
     #[error(
-        "no switch of the catalogue has ports of {0} and can do this routing: change `--speed`, `--planes`, `--routing` or `--os`"
+        "no switch of {of} has ports of {speeds} and can do this routing: change `--speed`, `--planes`, `--routing` or `--os`"
     )]
-    Ports(String),
+    Ports {
+        /// The vendors, or the catalogue.
+        of: String,
+        /// Speeds of ports.
+        speeds: String,
+    },
     /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
     Named(String),
@@ -116,6 +131,12 @@ pub enum Outside {
 }
 
 impl Outside {
+    /// Reports an unknown vendor.
+    pub(crate) fn vendor<'v>(name: &str, known: impl Iterator<Item = &'v str>) -> Self {
+        let known: BTreeSet<&str> = known.collect();
+        Outside::Vendor { name: name.to_owned(), known: listed(known) }
+    }
+
     /// Reports an unknown name.
     pub(crate) fn platform(name: &str, catalogue: &Catalogue) -> Self {
         let meant = catalogue.suggest(name).map(ToString::to_string);
@@ -128,7 +149,8 @@ pub(crate) fn no_ports(need: &Need, speeds: &[(u16, Speed)], models: &[Model<'_>
     let words: Vec<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
     let words = words.join(" or ");
     if need.platforms.is_empty() {
-        return Outside::Ports(words);
+        let of = if need.vendors.is_empty() { "the catalogue".to_owned() } else { listed(&need.vendors) };
+        return Outside::Ports { of, speeds: words };
     }
     let reasons = models.iter().map(|model| reason(need, (speeds, &words), model.platform));
     Outside::Named(reasons.collect::<Vec<_>>().join("; "))

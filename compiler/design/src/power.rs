@@ -8,23 +8,19 @@ use std::fmt;
 use closc_platform::Platform;
 use closc_qos::units::Speed;
 
+use crate::cables::Media;
 use crate::design::{Design, Side, Tier};
 use crate::optics;
 
-/// Media of cables, by keywords of fabric files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Media<'a> {
-    /// Between NICs and T0s.
-    pub nic_t0: &'a str,
-    /// Between T0s and T1s.
-    pub t0_t1: &'a str,
-    /// Between T1s and T2s.
-    pub t1_t2: &'a str,
-}
-
-impl Media<'_> {
-    /// Media of the files of designs.
-    pub const DEFAULT: Media<'static> = Media { nic_t0: "dac", t0_t1: "dr4", t1_t2: "dr4" };
+/// A kind of module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Module<'a> {
+    /// Medium that it terminates.
+    pub medium: &'a str,
+    /// Lanes of its cage.
+    pub lanes: u8,
+    /// Speed of each lane.
+    pub lane: Speed,
 }
 
 /// A kind of part that draws power.
@@ -33,14 +29,7 @@ pub(crate) enum Consumer<'a> {
     /// A switch, by the name of its platform.
     Switch(&'a str),
     /// A module in a cage.
-    Module {
-        /// Medium that it terminates.
-        medium: &'a str,
-        /// Lanes of its cage.
-        lanes: u8,
-        /// Speed of each lane.
-        lane: Speed,
-    },
+    Module(Module<'a>),
 }
 
 /// Power of all parts of a kind.
@@ -62,11 +51,17 @@ pub struct Power<'a> {
     items: Vec<PowerItem<'a>>,
 }
 
+impl fmt::Display for Module<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} x {}", self.medium, self.lanes, self.lane)
+    }
+}
+
 impl fmt::Display for Consumer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Consumer::Switch(platform) => f.write_str(platform),
-            Consumer::Module { medium, lanes, lane } => write!(f, "{medium} {lanes} x {lane}"),
+            Consumer::Module(module) => module.fmt(f),
         }
     }
 }
@@ -91,6 +86,14 @@ impl<'a> Power<'a> {
         [without(|item| item.typical), without(|item| item.maximum)]
     }
 
+    /// Returns the modules that are bought separately from cables, with their numbers.
+    pub fn modules(&self) -> impl Iterator<Item = (Module<'a>, u64)> {
+        self.items.iter().filter_map(|item| match &item.consumer {
+            Consumer::Module(module) if !optics::is_assembly(module.medium) => Some((*module, item.count)),
+            Consumer::Module(_) | Consumer::Switch(_) => None,
+        })
+    }
+
     fn sum(&self, figure: impl Fn(&PowerItem<'_>) -> Option<u32>) -> Option<u64> {
         self.items.iter().try_fold(0, |sum, item| Some(sum + u64::from(figure(item)?) * item.count))
     }
@@ -104,7 +107,7 @@ impl<'a> Power<'a> {
     }
 
     /// Adds the modules in the cages of one side of a tier.
-    fn modules(&mut self, tier: &Tier<'_>, side: Option<Side>, medium: &'a str) {
+    fn add_modules(&mut self, tier: &Tier<'_>, side: Option<Side>, medium: &'a str) {
         let Some(side) = side else { return };
         let lanes = side.breakout.share.map_or(tier.platform.panel.lanes, |share| share.lanes);
         let mbps = side.breakout.speed.mbps() * u32::from(side.breakout.ports) / u32::from(lanes.max(1));
@@ -116,7 +119,7 @@ impl<'a> Power<'a> {
         let figures = optics::module(medium, lanes, lane);
         let (typical, maximum) =
             (figures.map(|figures| figures.typical), figures.map(|figures| figures.maximum));
-        let consumer = Consumer::Module { medium, lanes, lane };
+        let consumer = Consumer::Module(Module { medium, lanes, lane });
         self.add(PowerItem { consumer, count, typical, maximum });
     }
 }
@@ -138,13 +141,13 @@ impl<'a> Design<'a> {
         let lanes = u8::try_from(self.nic_lanes()).unwrap_or(u8::MAX);
         let mbps = u64::from(self.port_speed.mbps()) * u64::from(self.planes) / u64::from(lanes.max(1));
         let lane = u32::try_from(mbps).ok().and_then(Speed::from_mbps).unwrap_or(self.port_speed);
-        power.module(media.nic_t0, lanes, lane, self.places().into());
-        power.modules(&self.t0, Some(self.t0.down), media.nic_t0);
-        power.modules(&self.t0, self.t0.up, media.t0_t1);
-        power.modules(&self.t1, self.has_t1().then_some(self.t1.down), media.t0_t1);
+        power.module(media.nic_t0.medium, lanes, lane, self.places().into());
+        power.add_modules(&self.t0, Some(self.t0.down), media.nic_t0.medium);
+        power.add_modules(&self.t0, self.t0.up, media.t0_t1.medium);
+        power.add_modules(&self.t1, self.has_t1().then_some(self.t1.down), media.t0_t1.medium);
         if let Some(third) = &self.third {
-            power.modules(&self.t1, self.t1.up, media.t1_t2);
-            power.modules(&third.tier, Some(third.tier.down), media.t1_t2);
+            power.add_modules(&self.t1, self.t1.up, media.t1_t2.medium);
+            power.add_modules(&third.tier, Some(third.tier.down), media.t1_t2.medium);
         }
         power
     }

@@ -122,7 +122,12 @@ pub fn space<'a>(
 fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, Outside> {
     let model = |platform| Model { platform, chassis: catalogue.chassis(platform) };
     if need.platforms.is_empty() {
-        return Ok(catalogue.iter().filter(|platform| is_sold(platform)).map(model).collect());
+        let sold = || catalogue.iter().filter(|platform| is_sold(platform));
+        let unknown = need.vendors.iter().find(|vendor| sold().all(|platform| platform.vendor() != **vendor));
+        if let Some(vendor) = unknown {
+            return Err(Outside::vendor(vendor, sold().map(|platform| platform.vendor())));
+        }
+        return Ok(sold().filter(|platform| need.is_of_vendor(platform)).map(model).collect());
     }
     let named = |name: &String| {
         let found = catalogue.get(name).map(model);

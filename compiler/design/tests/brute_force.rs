@@ -2,7 +2,9 @@
 //! beats it, and the loops contain each design of it.
 
 use closc_artefacts::Routing;
-use closc_design::{Candidates, Compared, Found, Limits, Need, Ratio, Verdict, merged, space, wastes_ports};
+use closc_design::{
+    Candidates, Compared, Found, Limits, Measure, Need, Ratio, Verdict, merged, space, wastes_ports,
+};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
@@ -238,6 +240,7 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
         routings: vec![Routing::BgpUnnumbered],
         oses: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
         platforms: boxes.iter().map(|name| (*name).to_owned()).collect(),
+        vendors: Vec::new(),
         limits: Limits {
             oversubscription: Ratio::new(ratio.0.into(), ratio.1.into()).expect("no number is 0"),
             t0_loss: None,
@@ -303,7 +306,11 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
 /// loops end at some numbers of T1s and parallel cables.
 fn is_founded(found: &Found<'_>, front: &[&Found<'_>], plain: &[Plain]) -> bool {
     let (design, measure) = (&found.design, &found.measure);
-    let is_beaten = front.iter().any(|other| other.measure.beats(measure));
+    let values = |measure: &Measure| measure.numbers().map(|(_, value)| value);
+    let is_beaten = front.iter().any(|other| {
+        let mut pairs = values(&other.measure).into_iter().zip(values(measure));
+        other.measure != *measure && pairs.all(|(other, own)| other <= own)
+    });
     let is_beyond = design.third.is_none()
         && (u64::from(design.t1s()) > T1S_MAX || u64::from(design.parallel) > PARALLEL_MAX);
     let numbers = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];

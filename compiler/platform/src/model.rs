@@ -405,6 +405,17 @@ impl Platform {
         self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
     }
 
+    /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor and
+    /// machine. Without such a name, it is the first part of the name.
+    pub fn vendor(&self) -> &str {
+        let onie = self.sonic.as_ref().and_then(|sonic| sonic.platform.split_once('-'));
+        let name = onie.map_or(self.id.as_str(), |(_, machine)| machine);
+        match name.split(['_', '-']).next().unwrap_or_default() {
+            "mlnx" => "nvidia",
+            vendor => vendor,
+        }
+    }
+
     /// Returns whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)

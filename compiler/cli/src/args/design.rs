@@ -20,7 +20,7 @@ pub(crate) fn oses() -> impl Iterator<Item = Os> {
 }
 
 /// Options that conflict with `--compare`, because they belong to the search for designs.
-const OF_NEEDS: [&str; 18] = [
+const OF_NEEDS: [&str; 19] = [
     "nics",
     "speed",
     "nics_per_node",
@@ -31,6 +31,7 @@ const OF_NEEDS: [&str; 18] = [
     "routing",
     "os",
     "platform",
+    "vendor",
     "oversubscription",
     "fail",
     "grow_to",
@@ -88,6 +89,9 @@ pub(crate) struct DesignArgs {
     /// Platforms to try [default: all hardware of the catalogue]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub platform: Vec<String>,
+    /// Vendors of the hardware to try: `nvidia`, `arista` [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "platform")]
+    pub vendor: Vec<String>,
     /// Maximum oversubscription at a T0, downlinks to uplinks
     #[arg(long, value_name = "RATIO", default_value = "1:1")]
     pub oversubscription: Ratio,

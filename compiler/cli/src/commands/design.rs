@@ -19,6 +19,7 @@ mod row;
 
 pub(crate) use compare::COMPARE;
 pub(crate) use explain::EXPLAIN;
+pub(super) use need::ROUTINGS;
 pub(super) use page::{page, title};
 pub(super) use row::Row;
 
@@ -27,7 +28,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Compared, Found, Front, Media, Need, Outside, Underused};
+use closc_design::{Candidates, Compared, Design, Found, Front, Need, Outside, Underused};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
@@ -65,6 +66,24 @@ pub(crate) struct Designs {
     pub(super) designs: Vec<Row>,
 }
 
+impl Designs {
+    /// Replaces the comparison of routings by that of a need with more of them.
+    pub(super) fn compare_routings(&mut self, args: &Args, asked: &Asked<'_>) -> anyhow::Result<()> {
+        self.routings = search(args, asked)?.routings;
+        let fewest = self.routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
+        self.fewest_switches = fewest.collect();
+        Ok(())
+    }
+
+    /// Returns the routing that needs the fewest switches, and their number, if another one needs more.
+    pub(super) fn fewer_than(&self, routing: &str) -> Option<(&'static str, u32)> {
+        let needs_more = |row: &&RoutingRow| row.routing == routing && row.more_switches > 0;
+        self.routings.iter().find(needs_more)?;
+        let fewest = self.routings.iter().min_by_key(|row| row.fewest_switches)?;
+        Some((fewest.routing, fewest.fewest_switches))
+    }
+}
+
 /// A routing, by its design with the fewest switches.
 #[derive(Serialize, JsonSchema)]
 struct RoutingRow {
@@ -74,8 +93,10 @@ struct RoutingRow {
     more_switches: u32,
     /// Description of its forwarding.
     how: &'static str,
+    /// Its advantage.
+    gains: &'static str,
     /// Its disadvantages for this need.
-    loses: Vec<&'static str>,
+    loses: Vec<String>,
 }
 
 /// Inputs of a search.
@@ -200,7 +221,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
     let fronts = candidates.fronts(|design| checks.pass(design))?;
-    let routings = routings(&fronts);
+    let routings = routings(&fronts, asked.need);
     let mut front = closc_design::merged(fronts.into_values());
     if front.is_empty() {
         bail!("no design of this size passes the checks; the first has {}", checks.first.unwrap_or_default());
@@ -229,36 +250,57 @@ impl Searched<'_, '_> {
     /// Describes a design of the front.
     fn row(&self, found: &Found<'_>, is_priced: bool) -> Row {
         let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(Passed::absent);
-        let row = Row::new(&found.design, &found.measure, &Media::DEFAULT, is_priced, passed);
+        let row = Row::new(&found.design, &found.measure, &found.design.media(), is_priced, passed);
         let mostly_unused = closc_design::wastes_ports(&self.checks.need.limits, &found.design);
         Row { mostly_unused, ..row }
     }
 }
 
 /// Compares the routings by their designs with the fewest switches.
-fn routings(fronts: &BTreeMap<&'static str, Front<'_>>) -> Vec<RoutingRow> {
+fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Need) -> Vec<RoutingRow> {
     let best = fronts
         .iter()
         .filter_map(|(word, front)| Some((*word, front.iter().min_by_key(|found| found.measure.switches)?)));
     let best: Vec<(&'static str, &Found<'_>)> = best.collect();
-    let fewest = best.iter().map(|(_, found)| found.measure.switches).min().unwrap_or(0);
-    let has_parallel = best.iter().any(|(_, found)| found.design.parallel > 1);
+    let Some((_, fewest)) = best.iter().min_by_key(|(_, found)| found.measure.switches) else {
+        return Vec::new();
+    };
     let row = |(routing, found): &(&'static str, &Found<'_>)| {
         let design = &found.design;
-        let mut loses: Vec<&'static str> =
-            design.weaknesses().into_iter().map(closc_design::Weakness::text).collect();
-        if has_parallel && is_single(design.routing, design.os.support(Capability::SeveralLocators)) {
-            loses.push("a switch with one locator takes one cable from each T0");
+        let weaknesses = design.weaknesses().into_iter().map(|weakness| weakness.text().to_owned());
+        let mut loses: Vec<String> = weaknesses.collect();
+        if found.measure.switches > fewest.measure.switches {
+            loses.extend(reasons(design, &fewest.design, need));
         }
         RoutingRow {
             routing,
             fewest_switches: found.measure.switches,
-            more_switches: found.measure.switches - fewest,
+            more_switches: found.measure.switches - fewest.measure.switches,
             how: closc_design::how(design.routing),
+            gains: closc_design::gains(design.routing),
             loses,
         }
     };
     best.iter().map(row).collect()
+}
+
+/// Returns the reasons why a routing needs more switches than the design with the fewest.
+fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !fewest.has_t1() && design.has_t1() {
+        reasons.push("switches need uplinks, so one tier is not possible".to_owned());
+    }
+    if fewest.parallel > 1 && is_single(design.routing, design.os.support(Capability::SeveralLocators)) {
+        reasons.push("a switch with one locator takes one cable from each T0".to_owned());
+    }
+    let is_source_routed = design.routing.is_source_routed();
+    let unusable = fewest.unusable_with(design.routing, &need.oses);
+    if is_source_routed && !unusable.is_empty() {
+        let names: Vec<String> = unusable.into_iter().map(|name| format!("`{name}`")).collect();
+        let are = if names.len() == 1 { "is" } else { "are" };
+        reasons.push(format!("{} {are} not known to forward uSIDs", names.join(", ")));
+    }
+    reasons
 }
 
 /// Tells whether a routing cannot use parallel cables on an operating system.

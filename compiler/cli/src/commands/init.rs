@@ -15,7 +15,7 @@ use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::design::{self, Asked, Designs, Row};
+use super::design::{self, Asked, Designs, ROUTINGS, Row};
 use crate::args::design::{Objective, oses as hardware};
 use crate::args::new::{InitArgs, List};
 use crate::args::{Args, Format};
@@ -35,11 +35,34 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     let need = need(command, &catalogue)?;
     let (compared, objective) = (Compared::default(), Objective::Capacity);
     let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &[] };
-    let found = design::found(args, &asked, SHOWN)?;
+    let mut found = design::found(args, &asked, SHOWN)?;
+    let is_reported = command.out != output::STANDARD && !args.quiet && args.format != Format::Json;
+    if is_reported || is_asked(command) {
+        let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
+        found.compare_routings(args, &Asked { need: &every, ..asked })?;
+    }
     let picked = pick(command, &found)?;
     output::replace(&command.out, &picked.file)?;
     say(args, command, picked)?;
+    if is_reported {
+        other_routing(&found, picked);
+    }
     Ok(Outcome::Fine)
+}
+
+/// Tells whether the user picks a design from a list.
+fn is_asked(command: &InitArgs) -> bool {
+    stdin().is_terminal() && command.pick.is_none()
+}
+
+/// Prints the routing that needs the fewest switches, if that of the written design needs more.
+fn other_routing(found: &Designs, picked: &Row) {
+    if let Some((routing, switches)) = found.fewer_than(picked.routing) {
+        let switches = counted(switches.into(), "switch");
+        output::say(format_args!(
+            "`{routing}` needs {switches}: use `--routing {routing}`, or compare designs by `closc design`"
+        ));
+    }
 }
 
 /// Reads the flags, and asks for the rest.
@@ -62,6 +85,7 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
         routings: vec![command.routing],
         oses: oses(command.os, catalogue, &platforms),
         platforms: platforms.0,
+        vendors: Vec::new(),
         limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
     })
 }
@@ -85,7 +109,7 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
 
 /// Returns the design to write: the first, or the one that the user picks.
 fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
-    if stdin().is_terminal() && command.pick.is_none() && found.designs.len() > 1 {
+    if is_asked(command) {
         output::say(format_args!("{}", design::page(found)));
     }
     let picked = if found.designs.len() > 1 {

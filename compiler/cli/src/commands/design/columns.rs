@@ -35,19 +35,30 @@ pub(super) const ALL: &[Column] = &[
     column("capacity_gbps", "capacity of switches, Gb/s", |row| row.capacity_gbps.to_string()),
     column("cables_nic", "cables to NICs", |row| row.cables_nic.to_string()),
     column("cables_switch", "cables between switches", |row| row.cables_switch.to_string()),
+    column("cables_by_kind", "cables by kind and length", cables),
     column("modules", "modules between switches", |row| row.modules.to_string()),
+    column("optics_by_kind", "modules by kind", optics),
     column("power_typical_watts", "typical power, W", |row| some(row.power.typical_watts)),
     column("power_maximum_watts", "maximum power, W", |row| some(row.power.maximum_watts)),
     column("power_unpublished", "without published power", unpublished),
     column("rack_units", "rack units of switches", |row| some(row.rack_units)),
+    column("racks_least", "racks of 42 units, at least", |row| some(row.racks_least)),
     column("cost", "cost", |row| some(row.cost)),
     column("hops", "switches on the longest path", |row| row.hops.to_string()),
     column("base_rtt_ns", "empty round trip, ns", |row| row.base_rtt_ns.to_string()),
+    column("paths_local", "paths between NICs of one T0", |row| row.paths_local.to_string()),
+    column("paths_zone", "paths between NICs of one zone", |row| some(row.paths_zone)),
     column("paths", "paths between far NICs", |row| row.paths.to_string()),
     column("loss_nic_cable_percent", "loss with a NIC cable, %", |row| share(row.nic_cable_loss_percent)),
     column("loss_t0_percent", "loss with a T0, %", |row| share(row.t0_loss_percent)),
     column("loss_uplink_percent", "loss with a T0-T1 cable, %", |row| share_of(row.uplink_loss_percent)),
+    column("loss_uplink_module_percent", "loss with a module of T0 uplinks, %", |row| {
+        share_of(row.uplink_module_loss_percent)
+    }),
     column("loss_t1_percent", "loss with a T1, %", |row| share_of(row.t1_loss_percent)),
+    column("loss_t1_uplink_percent", "loss with a T1-T2 cable, %", |row| {
+        share_of(row.t1_uplink_loss_percent)
+    }),
     column("loss_t2_percent", "loss with a T2, %", |row| share_of(row.t2_loss_percent)),
 ];
 
@@ -65,6 +76,16 @@ fn unused(row: &Row) -> u64 {
 
 fn unpublished(row: &Row) -> String {
     row.power.typical_unpublished.join("; ")
+}
+
+fn cables(row: &Row) -> String {
+    let kinds = row.cables.iter().map(|kind| format!("{} x {} {}", kind.count, kind.medium, kind.length));
+    kinds.collect::<Vec<_>>().join("; ")
+}
+
+fn optics(row: &Row) -> String {
+    let kinds = row.optics.iter().map(|optic| format!("{} x {}", optic.count, optic.kind));
+    kinds.collect::<Vec<_>>().join("; ")
 }
 
 fn some(figure: Option<u64>) -> String {

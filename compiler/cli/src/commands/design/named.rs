@@ -4,11 +4,11 @@
 //! elements, or with several operating systems is rejected with the reason. Its counts would be wrong.
 
 use camino::Utf8Path;
-use closc_design::{Design, Measure, Media, Side, Third, Tier};
+use closc_design::{CableKind, Design, Measure, Media, Side, Third, Tier};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
-use closc_topology::{PortBlock, Tier as TierOfFile, Topology, Wiring};
+use closc_topology::{Cable, PortBlock, Tier as TierOfFile, Topology, Wiring};
 
 use super::checks::Passed;
 use super::row::Row;
@@ -82,14 +82,18 @@ fn tier<'a>(of: &'a TierOfFile, switches: u32, catalogue: &'a Catalogue) -> Tier
     Tier { platform: &of.platform, chassis, switches, down: side(of.down), up }
 }
 
-/// Returns the media of its cables.
+/// Returns media and lengths of its cables.
 pub(super) fn media(topology: &Topology) -> Media<'_> {
     let cables = &topology.cables;
     Media {
-        nic_t0: &cables.nic_t0.medium,
-        t0_t1: &cables.t0_t1.medium,
-        t1_t2: cables.t1_t2.as_ref().map_or("", |cable| &cable.medium),
+        nic_t0: kind(&cables.nic_t0),
+        t0_t1: kind(&cables.t0_t1),
+        t1_t2: kind(cables.t1_t2.as_ref().unwrap_or(&cables.t0_t1)),
     }
+}
+
+fn kind(cable: &Cable) -> CableKind<'_> {
+    CableKind { medium: &cable.medium, length: cable.length }
 }
 
 /// Returns the row of a named fabric.

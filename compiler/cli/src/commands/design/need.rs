@@ -8,6 +8,10 @@ use closc_platform::Catalogue;
 use crate::args::design::{DesignArgs, FailLimit, Objective};
 use crate::output;
 
+/// Every routing.
+pub(in crate::commands) const ROUTINGS: [Routing; 3] =
+    [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
+
 /// Maximum size of a price file in bytes: a few thousand items.
 const PRICES_MAX: u64 = 1 << 20;
 
@@ -24,7 +28,7 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     }
     let least = |limits: Vec<u8>| limits.into_iter().min();
     let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
-    let all = || vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
+    let all = || ROUTINGS.to_vec();
     Ok(Need {
         name: command.name.clone(),
         nics: command.nics.or(first).context("`--nics` is missing")?,
@@ -37,6 +41,7 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
         routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
         oses: command.os.clone(),
         platforms: command.platform.clone(),
+        vendors: command.vendor.iter().map(|vendor| vendor.to_lowercase()).collect(),
         limits: Limits {
             oversubscription: command.oversubscription,
             t0_loss: of(|limit| match limit {

@@ -11,6 +11,9 @@ use super::columns::share;
 use super::row::{PowerRow, Row, TierRow};
 use super::{Designs, RoutingRow};
 
+/// Maximum length of a line without its indentation.
+const LINE_MAX: usize = 106;
+
 /// Returns the text.
 pub(in crate::commands) fn page(found: &Designs) -> String {
     let mut text = head(found) + "\n";
@@ -110,6 +113,7 @@ fn body(text: &mut String, row: &Row) {
         ),
     };
     line(format!("cables: {} to NICs, {between}", number(row.cables_nic)));
+    wrapped("parts: ", &parts(row)).into_iter().for_each(&mut line);
     line(format!(
         "bisection {} Gb/s; {} between far NICs over {}, {} ns round trip when empty",
         number(row.bisection_gbps),
@@ -117,18 +121,19 @@ fn body(text: &mut String, row: &Row) {
         counted(row.hops.into(), "switch"),
         number(row.base_rtt_ns)
     ));
-    let above = [
-        ("a T0-T1 cable", row.uplink_loss_percent),
-        ("a T1", row.t1_loss_percent),
-        ("a T2", row.t2_loss_percent),
-    ];
-    let above = above.into_iter().filter_map(|(what, loss)| Some(format!(", {what} {} %", share(loss?))));
-    let above: String = above.collect();
-    line(format!("a failure costs a NIC: its cable or T0 {} %{above}", share(row.t0_loss_percent)));
+    if row.cables_switch > 0 {
+        let zone = row.paths_zone.map_or(String::new(), |paths| format!(", {} in one zone", number(paths)));
+        line(format!("near NICs: {} on one T0{zone}", counted(row.paths_local, "path")));
+    }
+    wrapped("a failure costs a NIC: ", &losses(row)).into_iter().for_each(&mut line);
     line(power(&row.power));
     let units = row.rack_units.map_or_else(
         || format!("height of {} not published", row.rack_units_unpublished.join(", ")),
-        |units| format!("{} of switches", counted(units, "rack unit")),
+        |units| {
+            let racks =
+                row.racks_least.map_or(String::new(), |racks| format!(", {} of 42", counted(racks, "rack")));
+            format!("{} of switches{racks}", counted(units, "rack unit"))
+        },
     );
     let cost = row.cost.map(|cost| format!("; cost {}", number(cost))).unwrap_or_default();
     line(format!(
@@ -154,6 +159,44 @@ fn body(text: &mut String, row: &Row) {
     notes(row).into_iter().for_each(line);
 }
 
+/// Returns the loss by one failure of each kind.
+fn losses(row: &Row) -> Vec<String> {
+    let losses = [
+        ("its cable or T0", Some(row.t0_loss_percent)),
+        ("a T0-T1 cable", row.uplink_loss_percent),
+        ("a module of T0 uplinks", row.uplink_module_loss_percent),
+        ("a T1", row.t1_loss_percent),
+        ("a T1-T2 cable", row.t1_uplink_loss_percent),
+        ("a T2", row.t2_loss_percent),
+    ];
+    losses.into_iter().filter_map(|(part, loss)| Some(format!("{part} {} %", share(loss?)))).collect()
+}
+
+/// Returns cables and modules by kind.
+fn parts(row: &Row) -> Vec<String> {
+    let cables =
+        row.cables.iter().map(|kind| format!("{} {} of {}", number(kind.count), kind.medium, kind.length));
+    let optics = row.optics.iter().map(|optic| format!("{} modules {}", number(optic.count), optic.kind));
+    cables.chain(optics).collect()
+}
+
+/// Returns the items behind a title, on as many lines of at most 106 characters as they need.
+fn wrapped(title: &str, items: &[String]) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), title.to_owned());
+    for (at, item) in items.iter().enumerate() {
+        let separator = if at == 0 { "" } else { ", " };
+        if line.chars().count() + separator.len() + item.chars().count() > LINE_MAX {
+            line.push_str(separator.trim_end());
+            lines.push(std::mem::replace(&mut line, " ".repeat(title.len()) + item));
+        } else {
+            line.push_str(separator);
+            line.push_str(item);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
 fn power(power: &PowerRow) -> String {
     let Some(typical) = power.typical_watts else {
         return format!("power not published for {}", power.typical_unpublished.join(", "));
@@ -172,8 +215,9 @@ fn routing(row: &RoutingRow) -> String {
     };
     let mut text =
         format!("    {:<15} {}{more}: {}\n", row.routing, number(row.fewest_switches.into()), row.how);
+    let _ = writeln!(text, "{:20}+ {}", "", row.gains);
     for loses in &row.loses {
-        let _ = writeln!(text, "{:21}{loses}", "");
+        let _ = writeln!(text, "{:20}- {loses}", "");
     }
     text
 }

@@ -1,6 +1,6 @@
 //! A design as it is written in JSON documents.
 
-use closc_design::{Design, Measure, Media, Need};
+use closc_design::{Design, Measure, Media, Need, RACK_UNITS};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,6 +25,10 @@ pub(crate) struct Row {
     pub largest: u32,
     pub cables_nic: u64,
     pub cables_switch: u64,
+    /// Cables by kind.
+    pub cables: Vec<CableRow>,
+    /// Modules by kind, without the plugs of cables.
+    pub optics: Vec<OpticRow>,
     /// Cages of switches that hold modules for cables between switches.
     pub modules: u64,
     /// Bandwidth of all switches in Gb/s, used or not.
@@ -32,6 +36,10 @@ pub(crate) struct Row {
     /// Bandwidth between two halves of the NICs in one direction, in Gb/s.
     pub bisection_gbps: u64,
     pub oversubscription: String,
+    /// Paths between two NICs on one T0.
+    pub paths_local: u64,
+    /// Paths between two NICs on different T0s of one zone, with three tiers.
+    pub paths_zone: Option<u64>,
     /// Paths between the two NICs that are farthest apart.
     pub paths: u64,
     /// Percent of a NIC's bandwidth that the failure of a T0 costs.
@@ -44,12 +52,18 @@ pub(crate) struct Row {
     pub nic_cable_loss_percent: f64,
     /// The same for a cable between a T0 and a T1, if there are T1s.
     pub uplink_loss_percent: Option<f64>,
+    /// The same for a module of T0 uplinks, with all its cables.
+    pub uplink_module_loss_percent: Option<f64>,
+    /// The same for a cable between a T1 and a T2, of traffic between zones.
+    pub t1_uplink_loss_percent: Option<f64>,
     /// Switches on the longest path.
     pub hops: u8,
     /// Round-trip time of the longest path when nothing is queued.
     pub base_rtt_ns: u64,
     /// Rack units of all switches, where the height of each is published.
     pub rack_units: Option<u64>,
+    /// The fewest racks of 42 rack units that hold them.
+    pub racks_least: Option<u64>,
     /// Platforms whose height no source publishes.
     pub rack_units_unpublished: Vec<String>,
     pub power: PowerRow,
@@ -76,6 +90,25 @@ pub(crate) struct TierRow {
     pub switches: u32,
     pub cages_used: u32,
     pub cages: u32,
+}
+
+/// Cables of one kind.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct CableRow {
+    /// `nic-t0`, `t0-t1` or `t1-t2`.
+    pub ends: &'static str,
+    pub medium: String,
+    /// The longest; assumed in designs without a floor plan.
+    pub length: String,
+    pub count: u64,
+}
+
+/// Modules of one kind.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct OpticRow {
+    /// Medium, and number and speed of the lanes of its cage.
+    pub kind: String,
+    pub count: u64,
 }
 
 /// Power of switches and modules.
@@ -137,19 +170,26 @@ impl Row {
             largest: design.largest(),
             cables_nic: u64::from(design.places()) * u64::from(design.planes),
             cables_switch: measure.cables,
+            cables: cables(design, media),
+            optics: optics(design, media),
             modules: measure.modules,
             capacity_gbps: measure.capacity,
             bisection_gbps: design.bisection(),
             oversubscription: design.oversubscription().to_string(),
+            paths_local: design.paths_local(),
+            paths_zone: design.paths_zone(),
             paths: design.paths(),
             t0_loss_percent: percent(losses.t0),
             t1_loss_percent: losses.t1.map(percent),
             t2_loss_percent: losses.t2.map(percent),
             nic_cable_loss_percent: percent(losses.nic_cable),
             uplink_loss_percent: losses.uplink.map(percent),
+            uplink_module_loss_percent: losses.uplink_module.map(percent),
+            t1_uplink_loss_percent: losses.t1_uplink.map(percent),
             hops: measure.hops,
             base_rtt_ns: passed.base_rtt_ns,
             rack_units,
+            racks_least: rack_units.map(|units| units.div_ceil(RACK_UNITS)),
             rack_units_unpublished: unknown,
             power: power(design, media),
             cost: is_priced.then_some(measure.cost),
@@ -199,6 +239,21 @@ pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, u64)]) -> Ve
 fn tier(tier: &closc_design::Tier<'_>) -> TierRow {
     let (cages_used, cages) = tier.cages();
     TierRow { platform: tier.platform.id.to_string(), switches: tier.switches, cages_used, cages }
+}
+
+fn cables(design: &Design<'_>, media: &Media<'_>) -> Vec<CableRow> {
+    let rows = design.cables_by_kind(media).map(|(ends, kind, count)| CableRow {
+        ends,
+        medium: kind.medium.to_owned(),
+        length: kind.length.to_string(),
+        count,
+    });
+    rows.collect()
+}
+
+fn optics(design: &Design<'_>, media: &Media<'_>) -> Vec<OpticRow> {
+    let power = design.power(media);
+    power.modules().map(|(module, count)| OpticRow { kind: module.to_string(), count }).collect()
 }
 
 fn power(design: &Design<'_>, media: &Media<'_>) -> PowerRow {
