@@ -439,29 +439,49 @@ fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     };
     for (like, sorts) in ports {
         let of = format!("settings of {} #{}", named(&like), digest(&like));
-        same(fabric, (&sorts, &of), |qos| &qos.settings, findings);
+        same(fabric, (&sorts, &of), of_ports, findings);
     }
     for (build, sorts) in switches {
         let of = format!("sizes of {} #{}", named(&build.0), digest(&build));
-        same(fabric, (&sorts, &of), |qos| &qos.sized, findings);
+        same(fabric, (&sorts, &of), of_switches, findings);
     }
+}
+
+/// Settings of a port, by name.
+type Settings<'a> = BTreeMap<&'a str, &'a str>;
+
+/// Tells whether the slowest port of a switch decides a setting of all its ports, such as times of the watchdog.
+fn is_of_switch(name: &str) -> bool {
+    name.starts_with("watchdog ") || name == "PFC_WD|global"
+}
+
+/// Returns the settings that equal ports share.
+fn of_ports(qos: &PortQos) -> Settings<'_> {
+    let all = qos.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    all.filter(|(name, _)| !is_of_switch(name)).collect()
+}
+
+/// Returns the settings that ports of equal switches share.
+fn of_switches(qos: &PortQos) -> Settings<'_> {
+    let own = qos.settings.iter().filter(|(name, _)| is_of_switch(name));
+    own.chain(&qos.sized).map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 fn same(
     fabric: &Fabric,
     (sorts, of): (&[&Sort], &str),
-    part: fn(&PortQos) -> &BTreeMap<String, String>,
+    part: fn(&PortQos) -> Settings<'_>,
     findings: &mut Findings,
 ) {
-    let mut votes: BTreeMap<&BTreeMap<String, String>, u64> = BTreeMap::new();
+    let mut votes: BTreeMap<Settings<'_>, u64> = BTreeMap::new();
     for sort in sorts {
         *votes.entry(part(&sort.qos)).or_default() += sort.count;
     }
-    let Some(meant) = votes.iter().max_by_key(|(_, count)| **count).map(|(meant, _)| *meant) else { return };
+    let Some((meant, _)) = votes.iter().max_by_key(|(_, count)| **count) else { return };
     findings.meant(&ALIKE, of, meant);
     for sort in sorts {
         findings.checked(&ALIKE, sort.count);
-        if let Some((name, own, others)) = difference(part(&sort.qos), meant) {
+        if let Some((name, own, others)) = difference(&part(&sort.qos), meant) {
             let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
             findings.broken(violation(fabric, sort, (&ALIKE, name), &message));
         }

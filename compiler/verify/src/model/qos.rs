@@ -76,13 +76,13 @@ pub(crate) struct PortQos {
 
 /// Returns the first setting that differs between two ports: its name and both values.
 pub(crate) fn difference<'a>(
-    own: &'a BTreeMap<String, String>,
-    other: &'a BTreeMap<String, String>,
+    own: &BTreeMap<&'a str, &'a str>,
+    other: &BTreeMap<&'a str, &'a str>,
 ) -> Option<(&'a str, &'a str, &'a str)> {
-    let value = |of: &'a BTreeMap<String, String>, name: &str| of.get(name).map_or("nothing", String::as_str);
+    let value = |of: &BTreeMap<&'a str, &'a str>, name: &str| of.get(name).copied().unwrap_or("nothing");
     own.keys()
         .chain(other.keys())
-        .map(|name| (name.as_str(), value(own, name), value(other, name)))
+        .map(|name| (*name, value(own, name), value(other, name)))
         .filter(|(_, own, others)| own != others)
         .min()
 }

@@ -60,7 +60,8 @@ pub(crate) static ALIKE: Rule = Rule {
     code: "V1105",
     title: "equal ports have different settings",
     what: "Ports with the same position on the path, hardware, speed, packet size and cable length have \
-           equal settings on all switches. These are queues, schedulers, thresholds, buffers and maps.",
+           equal settings on all switches. These are queues, schedulers, thresholds, buffers and maps. Times of \
+           the PFC watchdog follow the slowest port of a switch, and are equal on equal switches.",
     why: "A port with other weights or buffers loses packets, and is hard to find.",
     example: "one QUEUE row with another scheduler",
     fix: "Undo the edit of the port, or the condition in a template that singles it out. If complete \
