@@ -77,8 +77,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
         }
     }
     silent(cabling, id, node);
-    // Of routes with the same prefix the later one counts, so routes with a source come last, and among these the one
-    // with the lowest metric.
+    // Of the same prefix, the later route counts: one with a source, and among these the one with the lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }
