@@ -182,7 +182,7 @@ fn counts_of_file(place: &Place, row: &Value) -> [u64; 3] {
     place.ends(0, &["export", "order", "found.yaml", "--out", "order"]);
     let cables = place.read("order/order/cables.csv");
     let between = cables.lines().filter(|line| !line.starts_with("ends,") && !line.starts_with("nic-t0,"));
-    let cages = between.flat_map(|line| line.split(',').skip(6)).map(|cages| cages.parse::<u64>());
+    let cages = between.flat_map(|line| line.split(',').skip(6)).map(str::parse::<u64>);
     let modules = cages.sum::<Result<u64, _>>().expect("counts");
     std::fs::remove_dir_all(place.path("order")).expect("the folder of the order");
     [switches, links, modules]

@@ -223,7 +223,7 @@ fn nearest(
 /// Refuses places by the graph that move devices with closc's own names, or that give a plane to other devices alone.
 /// If the devices of a tier have no such names, a pattern of the fabric file names them, and places are by the graph.
 fn refuse_moved(plant: &Plant, positions: &Positions) -> Result<(), Refused> {
-    let Some(naming) = own::naming(plant.devices.names()) else { return Ok(()) };
+    let Some(naming) = own::naming(&plant.devices.names()) else { return Ok(()) };
     let places: Vec<_> = plant.devices.names().map(|name| own::place(&naming, name)).collect();
     let levels = position::levels_of(&places.iter().copied().flatten().collect::<Vec<_>>());
     let is_zone = |place: &Place| matches!(place, Place::Switch(switch) if switch.zone.0 > 0);

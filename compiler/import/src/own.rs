@@ -19,7 +19,7 @@ pub(crate) fn place(naming: &Naming, name: &str) -> Option<Place> {
 
 /// The naming with which names are those of nodes, T0s and T1s. Devices beside these that have another name are not
 /// of a tier whose names the fabric file defines.
-pub(crate) fn naming<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<Naming> {
+pub(crate) fn naming<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Option<Naming> {
     [false, true].into_iter().map(Naming::default_for).find(|naming| {
         let is = |tier| names.clone().any(|name| naming.parse_switch(name).is_some_and(|at| at.tier == tier));
         is(TierId::T0) && is(TierId::T1) && names.clone().any(|name| naming.parse_node(name).is_some())

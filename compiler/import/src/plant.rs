@@ -243,7 +243,7 @@ impl Plant {
         let (others, planned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.planned));
         let known = planned.iter().filter(|cable| cable.other.is_none());
         let known = known.flat_map(|cable| cable.devices.iter().map(SmolStr::as_str));
-        let naming = own::naming(self.devices.names().chain(known));
+        let naming = own::naming(&self.devices.names().chain(known));
         // Where nodes, T0s and T1s have closc's own names, a device with another name is not one of them.
         let beside = |cable: &Deferred| {
             let (naming, kind) = (naming.as_ref()?, cable.other.as_ref()?);

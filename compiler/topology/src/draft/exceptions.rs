@@ -123,11 +123,11 @@ impl<'a> Resolver<'a> {
     /// the correct spelling would help nobody then.
     fn find(&self, name: &str) -> Result<Subject, NameFault> {
         let naming = &self.names.naming;
-        find(name, self.shape, naming).or_else(|fault| {
+        find(name, self.shape, naming).map_err(|fault| {
             let near = naming.nearest(name).filter(|_| fault == NameFault::Unreadable);
             match near.map(|near| find(&near, self.shape, naming)) {
-                Some(Err(beyond @ NameFault::Beyond { .. })) => Err(beyond),
-                _ => Err(fault),
+                Some(Err(beyond @ NameFault::Beyond { .. })) => beyond,
+                _ => fault,
             }
         })
     }

@@ -95,7 +95,8 @@ impl Named {
             (device, format!("device/{}", self.folder)),
         ];
         for (repository, source) in sources {
-            for name in repository.names(&source).iter().filter(|name| name.ends_with(".j2")) {
+            let is_template = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "j2");
+            for name in repository.names(&source).iter().filter(is_template) {
                 let text = repository.text(&format!("{source}/{name}")).expect("a listed file has a text");
                 fs::write(folder.path().join(name), text).expect("the folder is writable");
             }
