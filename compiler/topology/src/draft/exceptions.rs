@@ -119,8 +119,8 @@ impl<'a> Resolver<'a> {
         names.iter().flat_map(|name| self.resolve(name)).collect()
     }
 
-    /// Finds the element of one name. Of a name in another spelling it tells whether the counts exclude the element, as
-    /// the correct spelling would help nobody then.
+    /// Finds the element of one name. If the counts exclude the element of a name in another spelling, this is the fault,
+    /// because the correct spelling does not exist either.
     fn find(&self, name: &str) -> Result<Subject, NameFault> {
         let naming = &self.names.naming;
         find(name, self.shape, naming).map_err(|fault| {

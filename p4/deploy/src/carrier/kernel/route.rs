@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Facts, Family, default_metric, text};
+use super::{Facts, Family, text};
 
 /// Types of routes without a next hop.
 const DROPS: [&str; 4] = ["blackhole", "unreachable", "prohibit", "throw"];
@@ -217,6 +217,11 @@ pub(super) fn removal(route: &[&str], to: &Facts) -> Option<String> {
     let is_other = to.iter().any(|fact| fact.starts_with(&format!("route replace {key} metric ")));
     let metric = if is_other && key.contains(':') { default_metric(Family::V6) } else { 0 };
     Some(if metric == 0 { format!("route del {key}") } else { format!("route del {key} metric {metric}") })
+}
+
+/// The metric that the kernel assigns to a route without one: 1024 for IPv6, none for IPv4.
+fn default_metric(family: Family) -> u64 {
+    if family == Family::V6 { 1024 } else { 0 }
 }
 
 #[cfg(test)]
