@@ -204,6 +204,7 @@ mod tests {
         "ADDRESS[:PORT]",
         "PORT",
         "OS=PORT",
+        "NAME=ADDRESS/BITS",
         "DOMAIN",
         "NAME",
         "NUMBER",

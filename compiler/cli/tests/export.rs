@@ -514,6 +514,36 @@ fn a_lab_of_containers_has_the_files_of_a_tree() {
 }
 
 #[test]
+fn a_testbed_of_sonic_mgmt_has_the_hwskus_of_the_configurations() {
+    let place = Place::new();
+    let file = small_fabric("bed", 2, "spectrum4-sn5600-256x100g", "sonic");
+    place.write("fabric.yaml", format!("{file}\naddresses: {{ management: 10.64.0.0/14 }}\n"));
+    let base = ["export", "sonic-mgmt", "fabric.yaml", "--out", "x"];
+    let noted = |args: &[&str]| String::from_utf8(place.closc(args).stderr).expect("text");
+    let said = noted(&base);
+    assert!(said.contains("of NICs left out") && said.contains("add `- bed` to"), "{said}");
+    let said = noted(&[&base[..], &["--traffic-generator", "tg-1=192.0.2.9/24"]].concat());
+    assert!(!said.contains("left out"), "{said}");
+    place.ends(0, &["compile", "fabric.yaml", "--out", "tree", "--quiet"]);
+    let config = place.read("tree/switches/p0-t0-001/config_db.json");
+    let config: serde_json::Value = serde_json::from_str(&config).expect("JSON");
+    let own = &config["DEVICE_METADATA"]["localhost"];
+    let devices = place.read("x/ansible/files/sonic_bed_devices.csv");
+    let row = devices.lines().find(|row| row.starts_with("p0-t0-001,")).expect("a row");
+    assert!(row.contains(&format!(",{},", own["hwsku"].as_str().expect("text"))), "{row}");
+    let topology = place.read("x/ansible/vars/nut_topos/nut-bed.yml");
+    assert!(topology.contains(&format!("    type: {}\n", own["type"].as_str().expect("text"))), "{topology}");
+    let twice = ["--traffic-generator", "a=192.0.2.9/24", "--traffic-generator", "a=192.0.2.8/24"];
+    assert!(place.ends(1, &[&base[..], &twice].concat()).contains("two with the name `a`"));
+    let own = ["--traffic-generator", "p0-t0-001=192.0.2.9/24"];
+    assert!(place.ends(1, &[&base[..], &own].concat()).contains("has the name `p0-t0-001`"));
+    for wrong in ["tg", "tg=192.0.2.9", "=192.0.2.9/24", "a b=192.0.2.9/24"] {
+        let said = place.ends(64, &[&base[..], &["--traffic-generator", wrong]].concat());
+        assert!(said.contains("--traffic-generator"), "{said}");
+    }
+}
+
+#[test]
 fn sflow_is_an_overlay_that_configurations_take() {
     let place = Place::new();
     let file = small_fabric("sampled", 2, "spectrum4-sn5600-256x100g", "sonic");

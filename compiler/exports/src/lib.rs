@@ -11,6 +11,7 @@ pub mod containerlab;
 pub mod resources;
 pub mod schedule;
 pub mod simulate;
+pub mod sonic_mgmt;
 pub mod telemetry;
 
 pub use file::File;

@@ -47,7 +47,7 @@ fn links(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
     fabric.host_links(plane).chain(fabric.switch_links(plane)).filter(|link| !fabric.is_drained(*link))
 }
 
-fn speed(plan: &Plan, link: Link) -> Speed {
+pub(crate) fn speed(plan: &Plan, link: Link) -> Speed {
     match link {
         Link::Host(port) => plan.topology().port_speed(port.nic.zone),
         Link::Fabric { lower, up } => {

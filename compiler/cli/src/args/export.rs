@@ -10,7 +10,7 @@ use closc_topology::HostOutput;
 
 pub(crate) mod outside;
 
-use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, TelemetryArgs};
+use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, SonicMgmtArgs, TelemetryArgs};
 
 use super::number;
 use super::place::TrayArgs;
@@ -48,6 +48,8 @@ pub enum ExportCommand {
     Simulation(SimulationArgs),
     /// Write a containerlab topology with all configurations
     Containerlab(ContainerlabArgs),
+    /// Write a testbed for sonic-mgmt, the tests of the SONiC project
+    SonicMgmt(SonicMgmtArgs),
     /// Write all resources in the form of a Terraform state
     Resources(ResourcesArgs),
     /// Write monitoring targets (Prometheus, gNMIc, sFlow)

@@ -19,6 +19,7 @@ mod report;
 mod resources;
 mod scheduler;
 mod simulation;
+mod sonic_mgmt;
 mod tables;
 mod telemetry;
 mod ztp;
@@ -55,6 +56,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Scheduler(command) => scheduler::run(args, command),
         ExportCommand::Simulation(command) => simulation::run(args, command),
         ExportCommand::Containerlab(command) => containerlab::run(args, command),
+        ExportCommand::SonicMgmt(command) => sonic_mgmt::run(args, command),
         ExportCommand::Resources(command) => resources::run(args, command),
         ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Order(command) => order::run(args, command),

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use closc_exports::containerlab::CONTAINERS;
 use closc_exports::schedule::labels::Keys;
+use closc_exports::sonic_mgmt::Generator;
 use closc_exports::telemetry::sflow;
 use closc_platform::Os;
 use closc_qos::units::Bytes;
@@ -111,6 +112,39 @@ pub(crate) struct ContainerlabArgs {
     /// Folder with site additions for SONiC, as for `push`
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
+}
+
+/// Arguments of `export sonic-mgmt`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SonicMgmtArgs {
+    /// Fabric file
+    pub file: Utf8PathBuf,
+    /// Output folder; files go to `ansible/`, as in a checkout of sonic-mgmt
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+    /// Name of the inventory [default: name of the fabric]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub inventory: Option<String>,
+    /// Traffic generator with its management address, for example `tg-1=192.0.2.9/24`; repeatable, nodes are divided
+    #[arg(long, value_name = "NAME=ADDRESS/BITS", value_parser = parse_generator)]
+    pub traffic_generator: Vec<Generator>,
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_name = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(is_sign);
+    is_name.then(|| text.to_owned()).ok_or_else(|| {
+        "a name has up to 64 letters, digits, `-`, `_` and `.`, and starts with a letter or digit".to_owned()
+    })
+}
+
+fn parse_generator(text: &str) -> Result<Generator, String> {
+    let wrong = || "it is NAME=ADDRESS/BITS, for example `tg-1=192.0.2.9/24`".to_owned();
+    let (name, address) = text.split_once('=').ok_or_else(wrong)?;
+    let address = address.parse().map_err(|_| wrong())?;
+    Ok(Generator { name: parse_name(name)?, address })
 }
 
 /// Arguments of `export resources`.
