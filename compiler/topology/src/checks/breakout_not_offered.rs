@@ -37,8 +37,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             } else {
                 diagnostic
                     .at(hardware.platform_span, format!("offers {offered}"))
-                    .and(draft.tier_span(hardware.tier), format!("the tier's ports are split {breakout}"))
-                    .help("use a platform whose cages can be split as those of its tier")
+                    .and(draft.tier_span(hardware.tier), format!("the tier uses breakout {breakout}"))
+                    .help("use a platform that offers this breakout")
             });
         }
     }

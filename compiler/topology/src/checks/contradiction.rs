@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{}` is in `{}`, and is not there", shorten(&entry.name), list.field()),
+                format!("`{}` is listed in `{}` but is absent", shorten(&entry.name), list.field()),
             )
             .at(entry.span, format!("in `{}`", list.field().key()))
             .and(reason.span, format!("`{}` is absent", shorten(&reason.name)))
@@ -96,7 +96,7 @@ mod tests {
         }
         assert_eq!(
             message("exceptions: { absent: [p0-t0-001], drained: [p0-t0-001] }", "E0804"),
-            "`p0-t0-001` is in `exceptions.drained`, and is not there"
+            "`p0-t0-001` is listed in `exceptions.drained` but is absent"
         );
     }
 }

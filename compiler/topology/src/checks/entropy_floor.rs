@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("at least {floor} entropy values stay active, and only {active} are"),
+            format!("`entropy.min_active` is {floor}, but only {active} entropy values are active"),
         )
         .at(draft.at(field!("entropy.min_active")), "")
         .and(draft.at(field!("entropy.active")), format!("{active} active"))
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(codes("entropy: { active: 64, min_active: 64 }"), Vec::<&str>::new());
         assert_eq!(
             message("entropy: { active: 64, min_active: 100 }", "E0708"),
-            "at least 100 entropy values stay active, and only 64 are"
+            "`entropy.min_active` is 100, but only 64 entropy values are active"
         );
     }
 }

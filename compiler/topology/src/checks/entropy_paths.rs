@@ -35,11 +35,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         field!("entropy.backup")
     };
     out.push(
-        Diagnostic::error(&RULE, format!("{needed} entropy values in each plane name {uplinks} uplinks"))
-            .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
-            .and(draft.ports_span(TierId::T0, Side::Up), format!("{uplinks} uplinks of each T0"))
-            .note(format!("({active} + {backup}) / {planes} = {needed}"))
-            .help(format!("lower them to {} over all planes", uplinks * planes)),
+        Diagnostic::error(
+            &RULE,
+            format!("{needed} entropy values per plane, but a T0 has {uplinks} uplinks"),
+        )
+        .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
+        .and(draft.ports_span(TierId::T0, Side::Up), format!("{uplinks} uplinks of each T0"))
+        .note(format!("({active} + {backup}) / {planes} = {needed}"))
+        .help(format!("lower `active` + `backup` to {} over all planes", uplinks * planes)),
     );
 }
 
@@ -53,7 +56,7 @@ mod tests {
         assert_eq!(codes("entropy: { active: 128, backup: 128 }"), Vec::<&str>::new());
         assert_eq!(
             message("entropy: { active: 200, backup: 100 }", "E0707"),
-            "150 entropy values in each plane name 128 uplinks"
+            "150 entropy values per plane, but a T0 has 128 uplinks"
         );
     }
 }

@@ -38,9 +38,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     profile.name()
                 ),
             )
-            .at(draft.at(field!("qos")), "needs headroom for what is under way")
+            .at(draft.at(field!("qos")), "needs headroom for packets in flight")
             .note(format!("the default would be {}", cable.cable.length))
-            .help(format!("add `cables: {{{key}: {{length: ...}}}}`, the longest there is")),
+            .help(format!("add `cables: {{{key}: {{length: ...}}}}` with the length of the longest cable")),
         );
     }
 }

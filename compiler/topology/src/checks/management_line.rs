@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.management.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the list of management ports does not name its columns")
-                .at(draft.at(field!("addresses.management_list")), "its first line is another one")
+                .at(draft.at(field!("addresses.management_list")), "the first line is not the header")
                 .help(format!("start it with `{MANAGEMENT_COLUMNS}`")),
         );
     }
@@ -119,9 +119,9 @@ impl Subnets {
         let (other, earlier) = *self.first.get_or_insert((subnet, span));
         if other.addr().is_ipv4() != subnet.addr().is_ipv4() {
             return Some(
-                Diagnostic::error(&RULE, "management ports are of one version of IP")
+                Diagnostic::error(&RULE, "management ports have different IP versions")
                     .at(span, "")
-                    .and(earlier, "of another one"),
+                    .and(earlier, "the other version"),
             );
         }
         let (known, earlier) = *self.known.entry(subnet).or_insert((gateway, span));
@@ -170,6 +170,6 @@ mod tests {
         assert!(found.iter().all(|found| found.rule.code == "E0514"), "{texts:#?}");
         // All management ports, those of the pool included, are of one IP version, because one DHCP server serves them.
         let six = "addresses: { management: \"2001:db8:77::/64\", management_list: listed.csv }";
-        assert_eq!(message(six, "E0514"), "management ports are of one version of IP");
+        assert_eq!(message(six, "E0514"), "management ports have different IP versions");
     }
 }

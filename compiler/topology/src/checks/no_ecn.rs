@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = if draft.states(field!("qos")) {
             diagnostic.and(draft.at(field!("qos")), format!("marks {}", listed(marking.iter().copied())))
         } else {
-            diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
+            diagnostic.note(format!("`{}` is the default profile", profile.name()))
         };
         out.push(diagnostic.help("use another platform, or a profile whose classes have `ecn: off`"));
     }

@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         diagnostic = if stated {
             diagnostic.and(draft.at(field!("qos")), "trims")
         } else {
-            diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
+            diagnostic.note(format!("`{}` is the default profile", profile.name()))
         };
         if let Some(reason) = reason {
             diagnostic = diagnostic.note(reason.to_owned());

@@ -41,12 +41,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Capability]) -> Diagnostic {
     let os = hardware.os.word();
     let asked = and(lost.iter().map(|capability| capability.words()));
-    let message = format!("no {asked} for `{os}`, which QoS profile `{}` asks for", profile.name());
+    let message =
+        format!("QoS profile `{}` requires {asked}, which closc does not render for `{os}`", profile.name());
     let diagnostic = Diagnostic::error(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
     let diagnostic = if draft.states(field!("qos")) {
-        diagnostic.and(draft.at(field!("qos")), "would be dropped on the way")
+        diagnostic.and(draft.at(field!("qos")), "required here")
     } else {
-        diagnostic.note(format!("`{}` is the profile where `qos` is not given", profile.name()))
+        diagnostic.note(format!("`{}` is the default profile", profile.name()))
     };
     let why = match hardware.os.support(lost[0]) {
         Support::Not(why) | Support::Part(why) => diagnostic.note(format!("`{os}`: {why}")),
@@ -102,13 +103,13 @@ mod tests {
         }
         assert_eq!(
             message("tiers: { t0: { by_plane: { 1: { os: frr } } } }", "E0716"),
-            "no traffic classes, scheduler weights, buffer thresholds, ECN marking and packet trimming for `frr`, \
-             which QoS profile `lossy-trim` asks for"
+            "QoS profile `lossy-trim` requires traffic classes, scheduler weights, buffer thresholds, ECN marking \
+             and packet trimming, which closc does not render for `frr`"
         );
         assert_eq!(
             message(&format!("{{ {LOSSLESS}, tiers: {{ t1: {{ os: frr }} }} }}"), "E0716"),
-            "no traffic classes, scheduler weights, buffer thresholds, PFC, the PFC watchdog and ECN marking for \
-             `frr`, which QoS profile `lossless` asks for"
+            "QoS profile `lossless` requires traffic classes, scheduler weights, buffer thresholds, PFC, the PFC \
+             watchdog and ECN marking, which closc does not render for `frr`"
         );
     }
 }

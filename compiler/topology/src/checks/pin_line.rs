@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.pins.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the file of pins does not name its columns")
-                .at(draft.at(field!("ecmp.pins")), "its first line is another one")
+                .at(draft.at(field!("ecmp.pins")), "the first line is not the header")
                 .help("start it with `switch,nic,uplink`"),
         );
     }

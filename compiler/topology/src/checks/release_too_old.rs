@@ -41,14 +41,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let Some(since) = since.filter(|since| release < *since) else { continue };
             let os = hardware.os.word();
             let what = capability.words();
-            let diagnostic = Diagnostic::error(&RULE, format!("`{os}` {release} has no {what}"));
+            let diagnostic = Diagnostic::error(&RULE, format!("`{os}` {release} does not support {what}"));
             let diagnostic = match span {
-                Some(span) => diagnostic.at(span, format!("{what} came with {since}")),
-                None => diagnostic.at(hardware.os_span, format!("{what} came with {since}")),
+                Some(span) => diagnostic.at(span, format!("supported since {since}")),
+                None => diagnostic.at(hardware.os_span, format!("supported since {since}")),
             };
             let diagnostic = match asks {
-                Some(asks) => diagnostic.and(*asks, "asks for it"),
-                None => diagnostic.note("a default of the fabric file needs it"),
+                Some(asks) => diagnostic.and(*asks, "requires it"),
+                None => diagnostic.note("required by a default of the fabric file"),
             };
             out.push(
                 diagnostic
@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn what_came_later_is_refused() {
-        assert_eq!(message(RULE.example, "E0217"), "`nvue` 5.13 has no uN segments");
+        assert_eq!(message(RULE.example, "E0217"), "`nvue` 5.13 does not support uN segments");
         assert!(!codes(&RULE.example.replace("5.13", "5.14")).contains(&"E0217"));
         let bgp = format!("routing: bgp-unnumbered\n{}", RULE.example.replace("5.13", "5.14"));
-        assert_eq!(message(&bgp, "E0217"), "`nvue` 5.14 has no BGP");
+        assert_eq!(message(&bgp, "E0217"), "`nvue` 5.14 does not support BGP");
     }
 }

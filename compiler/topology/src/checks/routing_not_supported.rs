@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = if draft.states(field!("routing")) {
             diagnostic.and(draft.at(field!("routing")), words)
         } else {
-            diagnostic.note(format!("`{routing}` is the routing where none is given"))
+            diagnostic.note(format!("`{routing}` is the default routing mode"))
         };
         out.push(diagnostic.note(format!("`{os}`: {why}")).help(or_routing(&advice, "", draft, &others)));
     }

@@ -33,7 +33,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let t1s = draft.t1.count;
     match (draft.wiring, doc.rows) {
         (Wiring::Full, Some(rows)) => out.push(
-            Diagnostic::error(&RULE, "`tiers.t2.rows` has no use with `wiring: full`")
+            Diagnostic::error(&RULE, "`tiers.t2.rows` has no effect with `wiring: full`")
                 .at(rows.span, "")
                 .help("remove it, or set `wiring: rows`"),
         ),

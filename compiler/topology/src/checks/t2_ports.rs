@@ -47,14 +47,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let why = if stated {
             String::new()
         } else {
-            " by default: the panel's ports over the zones a uSID can name".into()
+            " by default: the ports of the panel divided by the zones that a uSID can name".into()
         };
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("each T2 needs {} for a zone, {kept} are kept", count(needed, "port")),
+                format!("each T2 needs {} per zone; {kept} are reserved", count(needed, "port")),
             )
-            .at(kept_at, format!("{} for each zone{why}", count(kept, "port")))
+            .at(kept_at, format!("{} per zone{why}", count(kept, "port")))
             .and(draft.ports_span(TierId::T0, Side::Up), format!("make {} in each zone", count(t1s, "T1")))
             .note(arithmetic)
             .set(
@@ -117,7 +117,7 @@ mod tests {
         // Each of the 8 zones that 3 bits can number gets 32 of 256 ports, but 64 T1s need 64.
         let fragment = format!("{{ {ZONED} }} }} }}");
         assert_eq!(codes(&fragment), ["E0313"]);
-        assert_eq!(message(&fragment, "E0313"), "each T2 needs 64 ports for a zone, 32 are kept");
+        assert_eq!(message(&fragment, "E0313"), "each T2 needs 64 ports per zone; 32 are reserved");
         let kept = format!("{{ {ZONED}, ports_per_zone: 64 }} }} }}");
         assert_eq!(codes(&kept), Vec::<&str>::new());
         let many = format!("{{ {ZONED}, ports_per_zone: 80 }} }} }}");

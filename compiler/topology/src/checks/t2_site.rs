@@ -28,8 +28,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if names.contains(&site.value.as_str()) {
         return;
     }
-    let diagnostic = Diagnostic::error(&RULE, format!("there is no site `{}`", site.value))
-        .at(site.span, "the T2s cannot be there");
+    let diagnostic = Diagnostic::error(&RULE, format!("site `{}` does not exist", site.value))
+        .at(site.span, "not listed in `sites`");
     out.push(match nearest(&site.value, names.iter().copied()) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None if names.is_empty() => {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn t2s_are_in_a_site_of_the_file() {
-        assert_eq!(message(RULE.example, "E0324"), "there is no site `east`");
+        assert_eq!(message(RULE.example, "E0324"), "site `east` does not exist");
         assert!(!codes(&RULE.example.replace("east", "south")).contains(&"E0324"));
     }
 }

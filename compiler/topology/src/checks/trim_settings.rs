@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             let message = format!("`{}` trims packets to {range}, not to {size}", platform.id);
             out.push(
                 Diagnostic::error(&RULE, message)
-                    .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
+                    .at(draft.at(field!("qos.trimming.size")), "rejected by the switch")
                     .and(hardware.platform_span, format!("for {}", hardware.who))
                     .help("remove `size`: each platform then gets one that it supports"),
             );
@@ -95,7 +95,7 @@ fn refused_by_system(
         format!("`{os}` trims packets to a multiple of 4 B from {least} B to {most} B, not to {size}");
     out.push(
         Diagnostic::error(&RULE, message)
-            .at(draft.at(field!("qos.trimming.size")), "refused by the switch")
+            .at(draft.at(field!("qos.trimming.size")), "rejected by the switch")
             .and(hardware.os_span, format!("for {}", hardware.who))
             .help("remove `size`: each platform then gets one that it supports"),
     );
@@ -126,12 +126,12 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     let most = hardware.os.trim_priority_max();
     let Some(most) = most.filter(|most| profile.trim_priority(*most).is_none()) else { return false };
     let os = hardware.os.word();
-    let message = format!("`{os}` has no number left to identify trimmed packets");
+    let message = format!("`{os}` has no unused switch priority for trimmed packets");
     out.push(
         Diagnostic::error(&RULE, message)
-            .at(draft.at(field!("qos.trimming.tc")), format!("it has 0 to {most}, and classes have all"))
+            .at(draft.at(field!("qos.trimming.tc")), format!("classes use all priorities from 0 to {most}"))
             .and(hardware.os_span, format!("for {}", hardware.who))
-            .help(format!("state a `tc` up to {most} that no class has, or have fewer classes")),
+            .help(format!("remove a class, so that a priority up to {most} is unused")),
     );
     true
 }
@@ -154,7 +154,7 @@ fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) 
     );
     out.push(
         Diagnostic::error(&RULE, message)
-            .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "refused by the switch")
+            .at(draft.at(field!("qos.classes.*.queue").keyed(&class.name)), "rejected by the switch")
             .and(hardware.os_span, format!("for {}", hardware.who))
             .help(format!("give `{}` a queue up to {most}", class.name)),
     );

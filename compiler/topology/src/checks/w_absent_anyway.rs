@@ -29,11 +29,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         else {
             continue;
         };
+        let (name, cause) = (shorten(&entry.name), shorten(&reason.name));
         out.push(
-            Diagnostic::warning(&RULE, format!("`{}` is absent anyway", shorten(&entry.name)))
+            Diagnostic::warning(&RULE, format!("`{name}` is already absent because of `{cause}`"))
                 .at(entry.span, "adds nothing")
-                .and(reason.span, format!("`{}` is absent", shorten(&reason.name)))
-                .help("remove it, unless it is to outlive the other"),
+                .and(reason.span, format!("`{cause}` is absent"))
+                .help("remove it, unless it must remain when the other is removed"),
         );
     }
 }
@@ -49,7 +50,7 @@ mod tests {
         assert_eq!(codes("exceptions: { absent: [plane 0, p0-t0-001] }"), ["W0802"]);
         assert_eq!(
             message("exceptions: { absent: [p0-t0-001, p0-t0-001--p0-t1-001] }", "W0802"),
-            "`p0-t0-001--p0-t1-001` is absent anyway"
+            "`p0-t0-001--p0-t1-001` is already absent because of `p0-t0-001`"
         );
     }
 }

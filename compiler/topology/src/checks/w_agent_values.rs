@@ -43,10 +43,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::warning(
             &RULE,
-            format!("{each} entropy values in each plane, `closc-nic` takes {AGENT_VALUES}"),
+            format!("{each} entropy values per plane, but `closc-nic` supports {AGENT_VALUES}"),
         )
         .at(draft.at(path), format!("{active} active + {backup} backup over {planes} planes"))
-        .help(format!("lower them to {} over all planes, or run no agent", AGENT_VALUES * planes)),
+        .help(format!(
+            "lower `active` + `backup` to {} over all planes, or run no agent",
+            AGENT_VALUES * planes
+        )),
     );
 }
 
@@ -58,7 +61,10 @@ mod tests {
     #[test]
     fn agents_take_so_many_values_and_no_more() {
         assert!(codes(RULE.example).contains(&"W0711"), "{:?}", codes(RULE.example));
-        assert_eq!(message(RULE.example, "W0711"), "129 entropy values in each plane, `closc-nic` takes 128");
+        assert_eq!(
+            message(RULE.example, "W0711"),
+            "129 entropy values per plane, but `closc-nic` supports 128"
+        );
         let fits = RULE.example.replace("active: 258", "active: 256");
         assert!(!codes(&fits).contains(&"W0711"));
         assert_eq!(codes("entropy: { active: 200, backup: 100 }"), ["E0707"], "it is refused anyway");

@@ -37,9 +37,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::warning(&RULE, message).at(draft.balance_span(tier), "reorders packets of a flow");
     let finding = match draft.stated(field!("hosts.packet_order")) {
         Some(span) => finding.and(span, "NICs need them in order"),
-        None => finding.note("`required` is the order where none is given"),
+        None => finding.note("`required` is the default"),
     };
-    out.push(finding.note("a RoCE NIC with go-back-N takes an overtaken packet for a lost one").help(
+    out.push(finding.note("a RoCE NIC with go-back-N mistakes an overtaken packet for a lost one").help(
         "set `hosts.packet_order: any` if NICs accept packets out of order, or another `ecmp.balance`",
     ));
 }

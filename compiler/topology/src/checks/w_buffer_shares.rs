@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             "`lossless` and `lossy` of `qos.buffer_shares` have no effect: buffer pools are shared",
         )
         .at(draft.at(field!("qos.buffer_shares")), "")
-        .note("`headroom` is the most that PFC headroom may take")
+        .note("`headroom` is the limit for PFC headroom")
         .help("set `ingress_threshold` and `egress_threshold` of the classes"),
     );
 }

@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let times = (1..=fewer).rev().find(|parallel| draft.t0.up.count.is_multiple_of(*parallel));
     let diagnostic = Diagnostic::warning(
         &RULE,
-        format!("{} of the {} of each T1 stay dark", ports - used, count(ports, "port")),
+        format!("{} of the {} of each T1 are unused", ports - used, count(ports, "port")),
     )
     .at(tier.name.span, count(ports, "port"))
     .and(draft.at(field!("hosts.groups")), format!("{used} are in use"));
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn proposes_parallel_links() {
         assert_eq!(codes("hosts: { groups: 64 }"), ["W0302"]);
-        assert_eq!(message("hosts: { groups: 64 }", "W0302"), "192 of the 256 ports of each T1 stay dark");
+        assert_eq!(message("hosts: { groups: 64 }", "W0302"), "192 of the 256 ports of each T1 are unused");
         assert_eq!(
             codes("{ hosts: { groups: 64 }, tiers: { t1: { down: { spare: 192 } } } }"),
             Vec::<&str>::new()

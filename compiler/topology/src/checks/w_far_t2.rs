@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::warning(
                 &RULE,
-                format!("zones {} of site `{name}` meet in site `{there}`", zones.join(", ")),
+                format!("traffic between zones {} of site `{name}` crosses site `{there}`", zones.join(", ")),
             )
             .at(site.name.span, "has no T2s")
             .and(draft.at(field!("tiers.t2.site")), "the T2s are there")
@@ -45,7 +45,10 @@ mod tests {
 
     #[test]
     fn sites_without_t2s_have_one_zone() {
-        assert_eq!(message(RULE.example, "W0307"), "zones 1, 2 of site `south` meet in site `north`");
+        assert_eq!(
+            message(RULE.example, "W0307"),
+            "traffic between zones 1, 2 of site `south` crosses site `north`"
+        );
         assert!(!codes(&RULE.example.replace("site: north }", "site: south }")).contains(&"W0307"));
     }
 }

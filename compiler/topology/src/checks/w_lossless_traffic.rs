@@ -43,8 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         said.push(platform.id.clone());
         let message = format!("`lossless_traffic` has no effect on headroom of `{}`", platform.id);
-        let note =
-            format!("`{model}` is a table that its vendor publishes for packets of the vendor's choice");
+        let note = format!("`{model}` is a vendor table for fixed packet sizes");
         out.push(warn(message).and(hardware.platform_span, format!("for {}", hardware.who)).note(note));
     }
 }

@@ -42,10 +42,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let os = os.word();
         let (message, help) = if hardware.platform.has_virtual_queues() {
             let message = format!(
-                "buffer thresholds and headroom of `{}` are left to `{os}` on `{id}`",
+                "buffer thresholds and headroom of `{}` have no effect: `{os}` sets them itself on `{id}`",
                 profile.name()
             );
-            (message, "fine where the switch divides its deep buffer as you like".to_owned())
+            (message, "check the effective values on the switch".to_owned())
         } else {
             let shared = if hardware.os.shares_thresholds() { shared(profile) } else { Vec::new() };
             for (name, largest, classes) in shared {

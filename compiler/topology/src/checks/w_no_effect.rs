@@ -90,7 +90,7 @@ fn same_hardware(doc: &HardwareDoc, tier: &DraftTier) -> bool {
 fn warn(what: &str, span: Span, other: Option<Span>, out: &mut Diagnostics) {
     let diagnostic =
         Diagnostic::warning(&RULE, format!("the override of {what} changes nothing")).at(span, "");
-    out.push(and_if(diagnostic, other, "is the same").help("remove it, or write the value that is meant"));
+    out.push(and_if(diagnostic, other, "is the same").help("remove it, or write the intended value"));
 }
 
 #[cfg(test)]

@@ -39,14 +39,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let what = and(lost.iter().map(|capability| capability.words()));
         let diagnostic = Diagnostic::warning(
             &RULE,
-            format!("no {what} for `{}` on `{}`", os.word(), hardware.platform.id),
+            format!("closc does not render {what} for `{}` on `{}`", os.word(), hardware.platform.id),
         )
         .at(hardware.os_span, format!("for {}", hardware.who));
-        let asks = format!("`{}` asks for it", profile.name());
         let diagnostic = if draft.states(field!("qos")) {
-            diagnostic.and(draft.at(field!("qos")), asks)
+            diagnostic.and(draft.at(field!("qos")), format!("`{}` requires it", profile.name()))
         } else {
-            diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
+            diagnostic.note(format!("`{}` is the default profile", profile.name()))
         };
         out.push(diagnostic.help("ignore this for a lab; set `qos: none` if you need no QoS"));
     }
@@ -66,11 +65,11 @@ mod tests {
     fn labs_are_warned_of_what_they_do_not_show() {
         assert_eq!(
             message(&lab("linux", "linux", "lossy-trim"), "W0703"),
-            "no buffer thresholds and packet trimming for `linux` on `linux`"
+            "closc does not render buffer thresholds and packet trimming for `linux` on `linux`"
         );
         assert_eq!(
             message(&lab("bmv2", "p4", "lossy-trim"), "W0703"),
-            "no scheduler weights and buffer thresholds for `p4` on `bmv2`"
+            "closc does not render scheduler weights and buffer thresholds for `p4` on `bmv2`"
         );
         for (platform, os) in [("linux", "linux"), ("linux", "frr"), ("bmv2", "p4")] {
             assert!(!codes(&lab(platform, os, "none")).contains(&"W0703"));

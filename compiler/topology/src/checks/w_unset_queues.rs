@@ -37,18 +37,20 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         }
         let what = and(unset.iter().map(|capability| capability.words()));
-        let message =
-            format!("{what} of `{}` are for the site to set, not for `{}`", hardware.platform.id, os.word());
+        let message = format!(
+            "{what} of `{}` must be set by the site; `{}` does not configure them",
+            hardware.platform.id,
+            os.word()
+        );
         let diagnostic =
             Diagnostic::warning(&RULE, message).at(hardware.os_span, format!("for {}", hardware.who));
-        let asks = format!("`{}` asks for them", profile.name());
         let diagnostic = if draft.states(field!("qos")) {
-            diagnostic.and(draft.at(field!("qos")), asks)
+            diagnostic.and(draft.at(field!("qos")), format!("`{}` requires them", profile.name()))
         } else {
-            diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
+            diagnostic.note(format!("`{}` is the default profile", profile.name()))
         };
         out.push(
-            diagnostic.help("set them by the SDE of the switch; until then all queues are served equally"),
+            diagnostic.help("set them with the SDE of the switch; until then all queues are served equally"),
         );
     }
 }
@@ -62,7 +64,7 @@ mod tests {
     fn a_traffic_manager_is_set_by_the_site() {
         assert_eq!(
             message(RULE.example, "W0712"),
-            "scheduler weights and buffer thresholds of `tofino2-32x400g` are for the site to set, not for `p4`"
+            "scheduler weights and buffer thresholds of `tofino2-32x400g` must be set by the site; `p4` does not configure them"
         );
         assert!(!codes(RULE.example).contains(&"E0716"));
         assert!(!codes(&RULE.example.replace("qos: sonic-ai-lossy", "qos: none")).contains(&"W0712"));

@@ -34,10 +34,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             (Listed::Cables, Subject::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
             (Listed::Cables, Subject::Node(_) | Subject::Nic(_)) => {
-                ("no cable", "name the NIC port, as in `.../nic0.p0`")
+                ("not a cable", "name the NIC port, as in `.../nic0.p0`")
             }
             (Listed::Devices, Subject::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
-            (Listed::Devices, Subject::Node(_) | Subject::Nic(_)) => ("no switch", "name a switch"),
+            (Listed::Devices, Subject::Node(_) | Subject::Nic(_)) => ("not a switch", "name a switch"),
             (Listed::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
             (Listed::Absent, _)
             | (Listed::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{}` is {kind}, which `{}` does not take", shorten(&entry.name), list.field()),
+                format!("`{}` is {kind}; `{}` does not accept it", shorten(&entry.name), list.field()),
             )
             .at(entry.span, "")
             .help(help),
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(codes("exceptions: { devices: { p0-t0-001--p0-t1-001: { os: frr } } }"), ["E0805"]);
         assert_eq!(
             message("exceptions: { drained: [su001-n001] }", "E0805"),
-            "`su001-n001` is a node, which `exceptions.drained` does not take"
+            "`su001-n001` is a node; `exceptions.drained` does not accept it"
         );
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (path, _) in counts.into_iter().filter(|(_, value)| *value == Some(0)) {
         out.push(
             Diagnostic::error(&RULE, format!("`{path}` is 0, it must be at least 1"))
-                .at(draft.at(Ports::count_of(path)), "nothing would be built"),
+                .at(draft.at(Ports::count_of(path)), "the fabric would have no connections"),
         );
     }
 }

@@ -20,13 +20,13 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports a character that a text cannot have.
 pub(crate) fn bad_text(path: &str, text: &str, found: char, span: Span) -> Diagnostic {
     let code = u32::from(found);
-    let message = format!("`{path}`: `{}` holds the character U+{code:04X}", shorten(text));
+    let message = format!("`{path}`: `{}` contains the character U+{code:04X}", shorten(text));
     Diagnostic::error(&RULE, message).at(span, "").help("write one line of printable text")
 }
 
 /// Reports that a text is too long.
 pub(crate) fn long_text(path: &str, length: usize, max: usize, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{path}` has {length} bytes, at most {max} are one line"))
+    Diagnostic::error(&RULE, format!("`{path}` has {length} bytes; expected at most {max}"))
         .at(span, "")
         .help("shorten it")
 }

@@ -16,9 +16,9 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports the byte that is not text.
 pub(crate) fn not_text(name: &str, byte: u8, offset: usize, span: Span) -> Diagnostic {
     let is_control = byte.is_ascii_control();
-    let message = if is_control { "has a control character in it" } else { "is not text in UTF-8" };
+    let message = if is_control { "contains a control character" } else { "is not text in UTF-8" };
     let help = if is_control {
-        "check that this is the fabric file, and remove the character: of control characters only tabs and line ends are text"
+        "check that this is the fabric file, and remove the control character; only tabs and line ends are allowed"
     } else {
         "check that this is the fabric file, and save it as UTF-8"
     };

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Points at the second document.
 pub(crate) fn several_documents(span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, "the file holds more than one YAML document")
+    Diagnostic::error(&RULE, "the file contains more than one YAML document")
         .at(span, "the second one starts here")
-        .help("put each fabric into a file of its own")
+        .help("put each fabric into its own file")
 }

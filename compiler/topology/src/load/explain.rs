@@ -48,7 +48,7 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayCounterOverflow { .. }
         | Error::AliasExpansionLimitExceeded { .. } => {
-            faults::over_budget("too many values come by aliases", ALIASED_MAX, span)
+            faults::over_budget("aliases repeat too many values", ALIASED_MAX, span)
         }
         Error::AliasReplayStackDepthExceeded { .. } => {
             faults::over_budget("aliases are nested too deep", DEPTH_MAX, span)

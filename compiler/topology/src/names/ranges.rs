@@ -172,7 +172,7 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
             )));
         };
         if first > last {
-            return Err(wrong(&format!("`[{}]` runs backwards", shorten(text))));
+            return Err(wrong(&format!("`[{}]` contains a descending range", shorten(text))));
         }
         count += u64::from(last - first) + 1;
         // A list of thousands of numbers takes thousands of steps for each of its names.

@@ -56,7 +56,7 @@ fn finding(key: &str, name: &ClassName, follow: &Follow, span: Span) -> Diagnost
         (true, true) => ("`hosts.outputs` has neither `nic` nor `nccl`", "add `nic` or `nccl` to"),
         (true, false) => ("`hosts.outputs` has no `nic`", "add `nic` to"),
         (false, true) => ("`hosts.outputs` has no `nccl`", "add `nccl` to"),
-        (false, false) => ("nothing that senders are given follows from it", ""),
+        (false, false) => ("no node file depends on it", ""),
     };
     let help = if help.is_empty() {
         "remove the setting".to_owned()
@@ -65,7 +65,7 @@ fn finding(key: &str, name: &ClassName, follow: &Follow, span: Span) -> Diagnost
     };
     Diagnostic::warning(&RULE, format!("`{key}` of class `{name}` has no effect on the tree: {missing}"))
         .at(span, "")
-        .note("switches go by code points and traffic classes")
+        .note("switches use code points and traffic classes")
         .help(help)
 }
 
