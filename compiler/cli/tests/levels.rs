@@ -89,7 +89,7 @@ fn codes_that_have_no_level_are_wrong_usage() {
             "there is no warning `nothing`; `closc explain codes` lists the warnings",
         ),
         ("check clean.yaml --deny W9999", "no warning `W9999`; `closc explain codes` lists"),
-        ("check clean.yaml --allow E0203", "`E0203` is an error and stays one"),
+        ("check clean.yaml --allow E0203", "`E0203` is an error, and only warnings have levels"),
         (
             "check clean.yaml --deny E0203",
             "; expected the code of a warning, which `closc explain codes` lists, or `warnings`",

@@ -124,7 +124,7 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
         let diagnostic = Diagnostic::error(&CUT_OFF, message)
             .help("declare these NICs absent too, or keep one of their T0s");
         diagnostics.push(match place {
-            Some(span) => diagnostic.at(span, "takes away the last T0"),
+            Some(span) => diagnostic.at(span, "removes the last cable"),
             None => diagnostic,
         });
         return true;
@@ -188,7 +188,7 @@ fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
         })
     } else {
         let message = format!(
-            "`{one}` and `{other}` have no plane in common with a path between their T0s, so no packet goes between them"
+            "`{one}` and `{other}` have no common plane with a path between their T0s; they cannot communicate"
         );
         Diagnostic::warning(&APART, message)
             .help("keep a path in a plane that both have a cable in, or declare one of the NICs absent")
@@ -225,7 +225,7 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
 fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
     let topology = fabric.topology();
     let [one, other] = names(fabric, (first, second));
-    let message = format!("`{one}` and `{other}` have no plane in common, so no packet goes between them");
+    let message = format!("`{one}` and `{other}` have no plane in common; they cannot communicate");
     let mut diagnostic = Diagnostic::warning(&APART, message);
     if let Some(span) = topology.spans.get(field!("exceptions.absent")) {
         let planes = |nic| {

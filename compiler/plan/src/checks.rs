@@ -185,13 +185,10 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
         let diagnostic = match error {
             QosError::Buffer(_) => Diagnostic::error(
                 &HEADROOM,
-                format!("`{name}` cannot pause as profile `{profile}` wants: {error}"),
+                format!("`{name}` cannot pause as profile `{profile}` requires: {error}"),
             ),
-            other => Diagnostic::error(
-                &MARKS,
-                format!("`{name}` cannot do what profile `{profile}` wants: {other}"),
-            )
-            .help(way_out(other)),
+            other => Diagnostic::error(&MARKS, format!("`{name}` cannot apply profile `{profile}`: {other}"))
+                .help(way_out(other)),
         };
         let diagnostic = match spans(field!("qos").into()) {
             Some(span) => diagnostic.at(span, ""),

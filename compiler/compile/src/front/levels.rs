@@ -33,7 +33,7 @@ pub enum NoWarning {
         nearest: Option<&'static str>,
     },
     /// It is the code of an error.
-    #[error("`{code}` is an error and stays one: {title}")]
+    #[error("`{code}` is an error, and only warnings have levels: {title}")]
     Error {
         /// The code.
         code: &'static str,

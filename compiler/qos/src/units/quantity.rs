@@ -51,7 +51,7 @@ pub enum UnitError {
         kind: &'static str,
     },
     /// The value is too large.
-    #[error("`{text}` is too large for {kind}: the largest is {largest}")]
+    #[error("`{text}` is too large for {kind}: the maximum is {largest}")]
     TooLarge {
         /// The text.
         text: String,

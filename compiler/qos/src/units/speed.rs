@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(message("100g"), "`g` in `100g` is not a unit of a speed: use one of `T`, `G`, `M`");
         assert_eq!(message("fast"), "`fast` is not a speed: write a number and a unit, as in `400G`");
         assert_eq!(message("0.0001G"), "`0.0001G` is finer than 1M, the smallest step of a speed");
-        assert_eq!(message("9000T"), "`9000T` is too large for a speed: the largest is 4294967295M");
+        assert_eq!(message("9000T"), "`9000T` is too large for a speed: the maximum is 4294967295M");
     }
 
     #[test]

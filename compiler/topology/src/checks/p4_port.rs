@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 Diagnostic::error(
                     &RULE,
                     format!(
-                        "the last {side}link of {} is P4 port {number}, the largest is {largest}",
+                        "the last {side}link of {} is P4 port {number}; the maximum is {largest}",
                         hardware.who
                     ),
                 )
@@ -76,7 +76,7 @@ mod tests {
         assert!(codes("tiers: { t0: { platform: p4-1024, os: p4 } }").contains(&"E0901"));
         assert_eq!(
             message("tiers: { t0: { platform: p4-1024, os: p4 } }", "E0901"),
-            "the last uplink of each T0 is P4 port 640, the largest is 509"
+            "the last uplink of each T0 is P4 port 640; the maximum is 509"
         );
     }
 

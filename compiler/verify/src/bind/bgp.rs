@@ -61,7 +61,7 @@ fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
         binding.findings.checked(&OWNED, 1);
         let routed = device.routes.iter().any(|route| route.prefix == *network);
         let message = if network.prefix_len() == 0 {
-            format!("`{network}` is announced, which is everything")
+            format!("`{network}` is a default route and is announced")
         } else if routed || device.loopbacks.contains(network) {
             continue;
         } else {
@@ -76,7 +76,7 @@ fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
     for route in nics {
         binding.findings.checked(&OWNED, 1);
         if !config.networks.iter().any(|network| network.contains(&route.prefix)) {
-            let message = format!("`{}` leads to a NIC, and nothing around it is announced", route.text);
+            let message = format!("`{}` leads to a NIC, and no announced prefix covers it", route.text);
             binding.broken(&OWNED, About::Route(&route.text), &message);
         }
     }

@@ -141,7 +141,7 @@ impl Binding<'_, '_> {
         if port.inner_sources != [inner] || !port.sources.contains(&inner) || port.sources.iter().any(foreign)
         {
             let message =
-                format!("port `{}` does not accept exactly what its NIC sends, from {inner}", port.name);
+                format!("the source filter of port `{}` does not match its NIC, {inner}", port.name);
             self.broken(&ROLE, About::Port(&port.name), &message);
         }
     }

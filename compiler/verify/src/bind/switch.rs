@@ -114,7 +114,7 @@ fn identity(this: &mut Binding<'_, '_>) {
     };
     this.findings.checked(&COMPLETE, 1);
     if hostname != this.name() {
-        this.broken(&COMPLETE, About::Device, &format!("it calls itself `{hostname}`"));
+        this.broken(&COMPLETE, About::Device, &format!("its host name is `{hostname}`"));
     }
 }
 

@@ -181,21 +181,20 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
         (
             !(least..=most).contains(&rtt),
             "base_rtt_ns",
-            format!("a round trip takes {rtt} ns, and {least} to {most} with these cables"),
+            format!("the round trip is {rtt} ns; expected {least} to {most} ns with these cables"),
         ),
         (
             delay.bandwidth_delay_bytes.abs_diff(bytes) > 1,
             "bandwidth_delay_bytes",
             format!(
-                "{} bytes are in flight, and {bytes} in {rtt} ns at {mbps} Mb/s",
+                "{} bytes are in flight; expected {bytes} for {rtt} ns at {mbps} Mb/s",
                 delay.bandwidth_delay_bytes
             ),
         ),
         (
             delay.target_ns.is_some_and(|target| target < rtt || !queues(target)),
             "target_ns",
-            "senders aim at a delay that is not a round trip and a queue at which a T0 uplink starts to mark"
-                .to_owned(),
+            "`target_ns` is not the round trip plus the queue at which a T0 uplink starts to mark".to_owned(),
         ),
     ]
 }

@@ -98,7 +98,7 @@ fn uses(
     let same = enough && backup.iter().any(|value| active.contains(value));
     findings.expect(!same, &PLANES, || {
         let message =
-            format!("`{}`: downlink {} holds an active value in reserve", group.name(), downlink + 1);
+            format!("`{}`: downlink {} has a backup value that is also active", group.name(), downlink + 1);
         Violation::new(&PLANES, group.place(&["\"backup_per_plane\":"]), message)
     });
 }

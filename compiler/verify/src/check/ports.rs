@@ -165,7 +165,8 @@ fn neighbour(
         return;
     }
     findings.expect(far_state.mac == Some(expected), &NEIGHBOUR, || {
-        let has = far_state.mac.map_or_else(|| "takes none".to_owned(), |mac| format!("has {mac}"));
+        let has =
+            far_state.mac.map_or_else(|| "has no MAC address set".to_owned(), |mac| format!("has {mac}"));
         let message = format!(
             "`{}` expects MAC address {expected} of `{}`, which {has}",
             fabric.cabling.end(own),

@@ -98,24 +98,24 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
 /// latter.
 fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     if group.profile != stated.name {
-        return Some(format!("names profile `{}`, and the fabric has `{}`", group.profile, stated.name));
+        return Some(format!("names profile `{}`, but the fabric uses `{}`", group.profile, stated.name));
     }
     if group.trimmed != stated.trimmed {
-        return Some("gives other code points to trimmed packets than the fabric states".to_owned());
+        return Some("gives trimmed packets other code points than the fabric".to_owned());
     }
     for meant in &stated.classes {
         let Some(class) = group.classes.iter().find(|class| class.class == meant.tc) else {
             return Some(format!("has no class for traffic class {}", meant.tc));
         };
         if class.trim != meant.trims {
-            let word = if meant.trims { "is" } else { "is not" };
-            return Some(format!("is wrong about class `{}`, which {word} trimmed", class.name));
+            let word = if meant.trims { "trims" } else { "does not trim" };
+            return Some(format!("differs for class `{}`, which the fabric {word}", class.name));
         }
     }
     let strays = |class: &TrafficClass| {
         let other = |dscp: &&u8| stated.dscp.get(usize::from(**dscp)) != Some(&class.class);
         let dscp = class.dscp.iter().find(other)?;
-        Some(format!("gives code point {dscp} to class `{}`, and the fabric does not", class.name))
+        Some(format!("gives code point {dscp} to class `{}`, but the fabric does not", class.name))
     };
     group.classes.iter().find_map(strays)
 }

@@ -174,8 +174,9 @@ fn delays(parts: Named<'_>, findings: &mut Findings) {
         let (least, most) = delay::bounds(&lengths, extent, (stated.mtu, stated.speed_mbps));
         for rtt in stated.base_rtt_ns {
             findings.expect((least..=most).contains(&rtt), &DELAY, || {
-                let message =
-                    format!("`{name}`: a round trip takes {rtt} ns, and {least} to {most} with these cables");
+                let message = format!(
+                    "`{name}`: the round trip is {rtt} ns; expected {least} to {most} ns with these cables"
+                );
                 Violation::new(&DELAY, Place::file(name), message)
             });
         }

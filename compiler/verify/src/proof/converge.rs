@@ -483,7 +483,7 @@ impl<'a> Plane<'a> {
             let width = speaker.process.width.map_or(DEFAULT_WIDTH, usize::from);
             self.findings.expect(state.widest <= width, &WIDTH, || {
                 let message = format!(
-                    "`{}` has {} ways to a prefix, and uses {width}",
+                    "`{}` has {} paths to a prefix but uses {width}",
                     self.fabric.cabling.switch(*id),
                     state.widest
                 );
@@ -496,7 +496,7 @@ impl<'a> Plane<'a> {
                     let (_, cable, side) = self.fabric.plugged(*id, slot as u16);
                     let (own, far) = cable.ends(side);
                     let message = format!(
-                        "`{}` tells `{}` {received} prefixes, and may {limit}",
+                        "`{}` announces {received} prefixes to `{}`; the limit is {limit}",
                         self.fabric.cabling.end(far),
                         self.fabric.cabling.end(own)
                     );

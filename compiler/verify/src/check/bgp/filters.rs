@@ -73,7 +73,7 @@ fn shortest(fabric: &Fabric) -> u8 {
 fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
     let mut faults = Vec::new();
     match &terms.accepted {
-        None => faults.push((&TAKEN, "what it takes passes no filter".to_owned())),
+        None => faults.push((&TAKEN, "received routes pass no filter".to_owned())),
         Some(policy) => {
             for clause in policy.0.iter().filter(|clause| clause.permit) {
                 if let Some(width) =
@@ -81,7 +81,9 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
                 {
                     faults.push((
                         &TAKEN,
-                        format!("it takes prefixes of {width} bits, and the fabric announces none below {shortest}"),
+                        format!(
+                            "it accepts prefixes of {width} bits; the fabric announces none below {shortest}"
+                        ),
                     ));
                 }
             }

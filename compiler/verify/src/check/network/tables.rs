@@ -128,11 +128,11 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
         }
         if drops != ways.is_empty() {
             let what = if drops {
-                "is dropped by one table and led on by another"
+                "are dropped by one table and forwarded by another"
             } else {
-                "is left to the main table"
+                "are left to the main table"
             };
-            let message = format!("what is for `{prefix}` {what}");
+            let message = format!("packets to `{prefix}` {what}");
             work.broken(&TABLES, first.interface, &prefix.to_string(), &message);
         }
         together.push(OtherRoute { prefix, ways: ways.into() });

@@ -37,7 +37,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         };
         for (t0, other) in &nic.against {
             let message = format!(
-                "`{}` leads {other} to `{}`, which has {address}",
+                "`{}` routes {other} to `{}`, whose address is {address}",
                 fabric.cabling.switch(*t0),
                 name()
             );

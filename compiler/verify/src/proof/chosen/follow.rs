@@ -232,7 +232,8 @@ impl Follow<'_> {
             return Violation::new(&VALLEY, place, message);
         };
         let names: Vec<String> = ring.iter().map(|id| format!("`{}`", fabric.cabling.switch(*id))).collect();
-        let message = format!("packets to {address} go round: {} -> {}", names.join(" -> "), names[0]);
+        let message =
+            format!("forwarding loop for packets to {address}: {} -> {}", names.join(" -> "), names[0]);
         let others = ring.iter().skip(1).filter_map(|id| {
             let row = network.choices[id.0 as usize].row(class)?;
             Some(fabric.place(*id, About::Route(&network.prefix(*id, row, class).to_string())))
@@ -281,8 +282,9 @@ impl Follow<'_> {
             let over = cable.map_or("a port without a cable".to_owned(), |cable| {
                 format!("`{}`", fabric.cabling.describe(&fabric.cabling.cable(cable)))
             });
-            let message =
-                format!("`{name}`: `{text}` leads {address} over {over}, and frames do not get over it");
+            let message = format!(
+                "`{name}`: `{text}` sends packets to {address} over {over}, which cannot carry frames"
+            );
             let place = fabric.place(id, About::Route(&text));
             let violation = Violation::new(&DROPPED, place, message).towards(id, address);
             self.findings.broken(match cable {

@@ -37,7 +37,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         };
         let shut = addresses.keys().filter(|address| !open(ingress, **address));
         if let Some(shut) = shut.copied().find(|address| leads(*address)) {
-            let message = format!("`{name}` lets no packet to {shut} in from its NICs");
+            let message = format!("`{name}` drops packets from its NICs to {shut}");
             findings.broken(Violation::new(&INGRESS_FILTER, fabric.place(id, About::IngressFilter), message));
         }
         sources(network, id, ingress, &addresses, findings);
@@ -74,8 +74,8 @@ fn sources(
         let foreign = sources.iter().find(foreign);
         let port = fabric.cabling.names.text(cable.ends(side).0.port);
         let message = match foreign {
-            Some(foreign) => format!("lets packets from {foreign} in, which another node has"),
-            None if !sources.contains(&own) => format!("lets nothing in from {own}, which the NIC there has"),
+            Some(foreign) => format!("accepts packets from {foreign}, an address of another node"),
+            None if !sources.contains(&own) => format!("drops packets from {own}, the address of its NIC"),
             None => continue,
         };
         let message = format!("`{}`: port `{port}` {message}", fabric.cabling.switch(id));
