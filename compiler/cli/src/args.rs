@@ -117,7 +117,7 @@ pub enum Format {
     Github,
     /// For a pull request or a wiki.
     Markdown,
-    /// For a browser (`diff`, `design`).
+    /// For a browser (`diff`, `drain`, `undrain`, `design`).
     Html,
     /// Rows for data tools.
     Rows(closc_tables::Format),
@@ -146,7 +146,7 @@ impl ValueEnum for Format {
             Format::Markdown => {
                 "For a pull request or wiki (`diff`, `drain`, `undrain`, `lab job`, `export report`, `man`)"
             }
-            Format::Html => "For a browser (`diff`, `design`)",
+            Format::Html => "For a browser (`diff`, `drain`, `undrain`, `design`)",
             Format::Rows(closc_tables::Format::Csv) => "For data tools (`export tables`, `design`)",
             Format::Rows(_) => "For data tools (`export tables`)",
         };
@@ -296,7 +296,7 @@ pub(crate) struct CompileArgs {
     /// Folder with templates that override the built-in ones
     #[arg(long, value_name = "DIR")]
     pub templates: Option<Utf8PathBuf>,
-    /// Render all files again, and replace an unreadable tree
+    /// Render all files, and replace an unreadable tree
     #[arg(long)]
     pub force: bool,
     /// Sign the manifest with this Ed25519 key (OpenSSH); repeatable
@@ -305,10 +305,10 @@ pub(crate) struct CompileArgs {
     /// Sequence number of the signed tree; newer trees have higher ones
     #[arg(long, value_name = "N", requires = "sign", value_parser = clap::value_parser!(u64).range(1..1_000_000_000_000_000))]
     pub sequence: Option<u64>,
-    /// Last day on which the signed tree can be pushed, as YYYY-MM-DD
+    /// Last valid day of the signed tree, YYYY-MM-DD
     #[arg(long, value_name = "DATE", requires = "sequence")]
     pub expires: Option<Date>,
-    /// Do not sync to disk; a power failure can lose the tree
+    /// Skip syncing to disk (unsafe on power failure)
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -337,7 +337,7 @@ impl PartArgs {
 pub(crate) struct VerifyArgs {
     /// Compiled tree
     pub tree: Utf8PathBuf,
-    /// Also walk each path if there are at most N; 0 disables
+    /// Walk each path if there are at most N; 0 disables
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     pub walk: u64,
     /// Maximum violations printed per rule; 0 only counts
@@ -357,7 +357,7 @@ pub(crate) struct VerifyArgs {
     /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
     pub key: Vec<Utf8PathBuf>,
-    /// Number of these keys that must have signed [default: all]
+    /// Required number of signatures [default: all keys]
     #[arg(long, value_name = "N", requires = "key", value_parser = number::from_1())]
     pub signatures: Option<u32>,
     /// Threads, up to 1024; 0 for one per processor [default: 0]
@@ -379,9 +379,9 @@ pub(crate) struct MergeArgs {
 pub struct PathsArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Sending NIC, for example `su001-n001/nic0`, or a node for its first NIC
+    /// Sending NIC (`su001-n001/nic0`), or node (its first NIC)
     pub from: String,
-    /// Receiving NIC, or a node for its NIC on the sender's rail
+    /// Receiving NIC, or node (its NIC on the sender's rail)
     pub to: String,
     /// Print only the path of this entropy value (decimal or 0x)
     #[arg(long, value_name = "N", value_parser = parse_number)]
@@ -400,7 +400,7 @@ pub struct PathsArgs {
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// A code such as `E0203`; `codes`; `targets`; `device FILE SWITCH`; or `headroom FILE SWITCH PORT`
+    /// Code such as `E0203`, `codes`, `targets`, `device FILE SWITCH` or `headroom FILE SWITCH PORT`
     #[arg(required = true, num_args = 1..=4, value_name = "WHAT")]
     pub what: Vec<String>,
 }

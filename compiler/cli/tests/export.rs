@@ -581,7 +581,7 @@ fn sflow_is_an_overlay_that_configurations_take() {
     assert!(said.contains("`linux`: hsflowd") && !place.path("k").exists(), "{said}");
 
     let none = ["export", "telemetry", "fabric.yaml", "--sflow", "0.0.0.0", "--out", "t"];
-    assert!(place.ends(64, &none).contains("it is an address"));
+    assert!(place.ends(64, &none).contains("expected an address"));
     place.write("linux.yaml", small_fabric("kernel", 2, "linux", "linux"));
     let said = place.ends(1, &["export", "telemetry", "linux.yaml", "--out", "l"]);
     assert!(said.contains("no address of p0-t0-001") && !place.path("l").exists(), "{said}");

@@ -62,10 +62,10 @@ impl Bench {
     /// Runs all measurements.
     pub(crate) fn run(&self) -> Result<String, Fault> {
         if let Some(size) = self.sizes.iter().find(|size| !(40..=8900).contains(*size)) {
-            return Err(format!("a packet has 40 to 8900 bytes, not {size}").into());
+            return Err(format!("a packet of {size} bytes cannot be measured; expected 40 to 8900").into());
         }
         if self.sending && self.stamps == Stamps::Compare {
-            return Err("`--stamps compare` measures probes as well: leave out `--sending`".into());
+            return Err("`--stamps compare` also measures probes; omit `--sending`".into());
         }
         let bytes = read_table(&self.table)?;
         let (table, downlink) = open_table(&bytes, self.nic)?;

@@ -89,7 +89,7 @@ enum Command {
     },
     /// Print metrics in the text format of Prometheus
     Metrics,
-    /// Read the path table again
+    /// Reload the path table
     Reload,
     /// Check the requirements of an agent; exit 1 if one is missing
     Doctor(DoctorArgs),
@@ -104,7 +104,7 @@ enum Command {
     },
     /// Write manual pages, or print all of them as one page of Markdown
     Man {
-        /// Folder to write `closc-nic.1` and a page for each command into
+        /// Output folder for `closc-nic.1` and one page per command
         #[arg(long, short, value_name = "DIR", required_unless_present = "markdown")]
         out: Option<PathBuf>,
         /// Print Markdown
@@ -170,7 +170,7 @@ struct BenchArgs {
     /// Number of packets
     #[arg(long, default_value_t = 2_000_000)]
     count: u64,
-    /// Measure sending only: no choice of paths, no probes
+    /// Measure only sending; skip path selection and probes
     #[arg(long)]
     sending: bool,
     /// Receive timestamps of the kernel: on, off, or compare both
@@ -214,7 +214,7 @@ struct RunArgs {
     /// Milliseconds between probes of a cable
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     probe_period_ms: u64,
-    /// Length of long probes as an MTU, at most 9500; 0 sends none [default: the MTU of the table]
+    /// IP length of long probes, at most 9500; 0 sends none [default: table MTU + 40]
     #[arg(long, value_name = "BYTES")]
     long_probe_bytes: Option<u16>,
     /// Maximum microseconds that a packet waits for an earlier one
@@ -278,7 +278,7 @@ struct DenyArgs {
     /// Downlink of the destination on its T0s, from 1
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     downlink: Option<u16>,
-    /// Why: administrator, drain, gray-loss, fault
+    /// Reason: administrator, drain, gray-loss or fault
     #[arg(long, default_value = "administrator")]
     reason: String,
     /// Seconds until the denial ends
@@ -296,7 +296,7 @@ fn range(text: &str) -> Result<(u16, u16), String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
     let good = seconds > 0.0 && seconds.is_finite();
-    good.then_some(seconds).ok_or_else(|| format!("`{text}` is not a time from now on"))
+    good.then_some(seconds).ok_or_else(|| format!("`{text}` is not a positive number of seconds"))
 }
 
 /// Maximum size of a file with a secret, in bytes.

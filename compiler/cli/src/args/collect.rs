@@ -18,7 +18,7 @@ pub struct CollectArgs {
     /// Agent sockets: a path, a pattern with `*` and `?`, or NIC=PATH
     #[arg(long, value_name = "SOCKET", required = true)]
     pub nic: Vec<String>,
-    /// Make agents avoid faults, and accept orders on the page
+    /// Apply denials on agents, and accept orders on the page
     #[arg(long, requires = "state")]
     pub apply: bool,
     /// File that stores denials
@@ -27,7 +27,7 @@ pub struct CollectArgs {
     /// Switch inventory for reading counters (YAML or JSON), or `lab`
     #[arg(long, short, value_name = "FILE")]
     pub inventory: Option<Utf8PathBuf>,
-    /// Address for metrics, JSON and the page; others than loopback need certificates
+    /// Address of the HTTP server; TLS required beyond loopback
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9561")]
     pub listen: SocketAddr,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub struct CollectArgs {
     /// Maximum share of a plane that can be denied, 0 to 100 percent
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
     pub plane_share: f64,
-    /// Stop after N seconds and print faults; exit 1 if there are any, or if no agent answers
+    /// Stop after N seconds and print faults; exit 1 on any fault or if no agent answers
     #[arg(long = "for", value_name = "SECONDS", value_parser = number::seconds())]
     pub seconds: Option<u64>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct ConformanceArgs {
     /// Device id, from 0
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub device_id: u64,
-    /// First election id, above 0; the run uses greater ones [default: by the clock]
+    /// First election id, above 0 [default: from the clock]
     #[arg(long, value_name = "N")]
     pub election_id: Option<u64>,
     /// Replace the pipeline that the device runs
@@ -25,7 +25,7 @@ pub(crate) struct ConformanceArgs {
     /// Test only these corners, by name
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "section")]
     pub corner: Vec<String>,
-    /// Print every corner, with its sentence
+    /// Print all corners, with the sentences of the specification
     #[arg(long)]
     pub all: bool,
     /// Seconds to wait for an answer
@@ -40,7 +40,7 @@ pub(crate) struct ConformanceArgs {
     /// Authority that signs the certificate of the server
     #[arg(long, value_name = "PEM")]
     pub tls_ca: Option<Utf8PathBuf>,
-    /// Certificate chain to show to the server
+    /// Client certificate chain
     #[arg(long, value_name = "PEM", requires_all = ["tls_ca", "tls_key"])]
     pub tls_cert: Option<Utf8PathBuf>,
     /// Private key of that certificate

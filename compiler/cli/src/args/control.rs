@@ -37,13 +37,13 @@ pub struct FleetArgs {
     /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
     pub require_signature: Vec<Utf8PathBuf>,
-    /// Number of these keys that must have signed [default: all]
+    /// Required number of signatures [default: all keys]
     #[arg(long, value_name = "N", requires = "require_signature", value_parser = number::from_1())]
     pub signatures: Option<u32>,
     /// Accept a signed tree that is older or expired; logged
     #[arg(long, requires = "require_signature")]
     pub allow_older: bool,
-    /// Folder with site additions for SONiC (JSON by table and device pattern)
+    /// Folder with site additions for SONiC (JSON)
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
     /// OpenSSH client configuration file

@@ -18,7 +18,7 @@ pub struct DemoArgs {
     /// Port of the page on 127.0.0.1; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// Serve no page, and let time pass as fast as the processor allows
+    /// Run without a page, as fast as possible
     #[arg(long, conflicts_with = "port")]
     pub no_page: bool,
     /// Fabric time until the end [default: the length of the tour]

@@ -98,7 +98,7 @@ pub(crate) struct DesignArgs {
     /// Maximum bandwidth that a NIC loses in a failure: `t0<=50%`, `t1<=10%`
     #[arg(long, value_name = "LIMIT", value_delimiter = ',')]
     pub fail: Vec<FailLimit>,
-    /// NICs to hold later without moving a plugged cable
+    /// Number of NICs after growth without moving cables
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub grow_to: Option<u32>,
     /// Numbers of NICs, stage by stage, with the fewest moved cables
@@ -113,7 +113,7 @@ pub(crate) struct DesignArgs {
     /// Compare two fabric files number by number
     #[arg(long, value_name = "FILE", num_args = 2, conflicts_with_all = OF_NEEDS)]
     pub compare: Vec<Utf8PathBuf>,
-    /// CSV file `item,price`; items are platforms, `cable nic-t0`, `cable switch-switch`, `module switch-switch`
+    /// CSV file with prices: `item,price`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
     /// Objective by which designs are sorted

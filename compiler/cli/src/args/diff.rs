@@ -13,7 +13,7 @@ pub struct DiffArgs {
     /// New side, in the same forms
     #[arg(required_unless_present_any = ["show", "check"])]
     pub new: Option<String>,
-    /// List every name behind a count, and compare every file
+    /// List all names instead of counts, and compare all files
     #[arg(long)]
     pub list: bool,
     /// Add the text difference of every file (trees)
@@ -22,7 +22,7 @@ pub struct DiffArgs {
     /// Add the rollout order (fabric files)
     #[arg(long)]
     pub waves: bool,
-    /// Maximum bandwidth a wave may take from a pair, in percent [default: one plane]
+    /// Maximum bandwidth loss of a pair per wave, in percent [default: one plane]
     #[arg(long, value_name = "PERCENT", requires = "waves", value_parser = parse_percent)]
     pub share: Option<f64>,
     /// Switch inventory of `live` (YAML or JSON), or `lab` for the running lab

@@ -115,7 +115,7 @@ pub(crate) struct CablesArgs {
     /// Output folder; files go to `cables/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Label pattern with fields such as {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, {far_device}
+    /// Label pattern with fields such as {cable}, {device} and {port}
     #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
     pub label: LabelPattern,
     /// Only these planes; the first is 0
@@ -156,7 +156,7 @@ pub(crate) struct DrawingArgs {
 pub(crate) struct OrderArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
-    /// Floor plan with the racks of the file, from `place --placed`: cable lengths follow from it
+    /// Floor plan from `place --placed`, which gives cable lengths
     #[arg(long, value_name = "FILE")]
     pub floor: Option<Utf8PathBuf>,
     #[command(flatten)]
@@ -240,7 +240,7 @@ pub(crate) struct AnsibleArgs {
     /// Output folder; files go to `ansible/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Folder with site additions: JSON for SONiC, YAML for Cumulus Linux
+    /// Folder with site additions: SONiC JSON, NVUE YAML, EOS conf
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<Utf8PathBuf>,
 }
@@ -268,10 +268,10 @@ pub struct RanksArgs {
     /// File with free nodes, one per line [default: all nodes]
     #[arg(long, value_name = "FILE")]
     pub free: Option<Utf8PathBuf>,
-    /// Bytes per step to the next rank of the tensor-parallel group; 0 for none
+    /// Bytes per step to the next tensor-parallel rank; 0 for none
     #[arg(long, value_name = "BYTES", default_value = "8GB")]
     pub tp_bytes: Bytes,
-    /// Bytes per step to the next rank of the data-parallel group; 0 for none
+    /// Bytes per step to the next data-parallel rank; 0 for none
     #[arg(long, value_name = "BYTES", default_value = "2GB")]
     pub dp_bytes: Bytes,
     /// Bytes per step exchanged with the next pipeline stage; 0 for none
@@ -282,20 +282,20 @@ pub struct RanksArgs {
 fn parse_table(text: &str) -> Result<Table, String> {
     Table::ALL.into_iter().find(|table| table.name() == text).ok_or_else(|| {
         let names: Vec<&str> = Table::ALL.into_iter().map(Table::name).collect();
-        format!("there are {}", names.join(", "))
+        format!("expected one of {}", names.join(", "))
     })
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_owned(), to.to_owned())),
-        Some(_) | None => Err("a pair is `FROM,TO`".to_owned()),
+        Some(_) | None => Err("expected `FROM,TO`".to_owned()),
     }
 }
 
 fn parse_output(text: &str) -> Result<HostOutput, String> {
     HostOutput::ALL.into_iter().find(|output| output.word() == text).ok_or_else(|| {
         let words: Vec<&str> = HostOutput::ALL.into_iter().map(HostOutput::word).collect();
-        format!("there are {}", words.join(", "))
+        format!("expected one of {}", words.join(", "))
     })
 }

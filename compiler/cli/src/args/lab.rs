@@ -62,7 +62,7 @@ pub enum LabCommand {
         lab: LabArgs,
         /// Cable
         cable: String,
-        /// Also set both ports down; otherwise the link stays up and drops all packets
+        /// Set both ports down too, instead of only dropping packets
         #[arg(long)]
         down: bool,
         /// Leave the cable cut
@@ -165,7 +165,7 @@ pub struct JobArgs {
     /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Seconds without an arrival until messages count as lost
+    /// Seconds without arrivals before messages count as lost
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub patience: u64,
     /// Write a plot of goodput over time (SVG)
@@ -197,7 +197,7 @@ pub struct TargetArgs {
     /// Switch program of target `bmv2`; `closc` is the embedded switch
     #[arg(long, value_name = "PROGRAM", default_value = "simple_switch_grpc")]
     pub switch_program: String,
-    /// Serve P4Runtime at a TCP address without access control, not at a private socket
+    /// Serve P4Runtime at a TCP address, without access control
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 }

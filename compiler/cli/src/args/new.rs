@@ -83,7 +83,7 @@ pub(crate) struct FmtArgs {
     /// Fabric files, or `-` for stdin to stdout
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<Utf8PathBuf>,
-    /// Report files that would change, and exit with 2 if there are any
+    /// Report files that would change; exit code 2 if any
     #[arg(long)]
     pub check: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct FixArgs {
     /// Also apply the first suggestion of findings with this code
     #[arg(long, value_name = "CODE")]
     pub code: Vec<String>,
-    /// Report edits without writing, and exit with 2 if there are any
+    /// Report edits without writing; exit code 2 if any
     #[arg(long)]
     pub check: bool,
 }
@@ -108,16 +108,16 @@ pub(crate) struct FixArgs {
 pub(crate) struct PlatformsArgs {
     /// Platform to show in full
     pub name: Option<String>,
-    /// Print its file, to copy and change
+    /// Print its catalogue file as a template
     #[arg(long, requires = "name")]
     pub yaml: bool,
-    /// Read a switch over SSH, and print its file with measured limits
+    /// Measure a switch over SSH, and print its catalogue file
     #[arg(long, value_name = "[USER@]HOST", conflicts_with = "name")]
     pub measure: Option<String>,
     /// Operating system of the switch to measure [default: sonic]
     #[arg(long, value_name = "OS", value_parser = parse_os, requires = "measure")]
     pub os: Option<Os>,
-    /// Print the site's part that keeps factory settings
+    /// Print an overlay file that keeps factory settings
     #[arg(long, value_name = "OS", value_parser = parse_os, conflicts_with_all = ["name", "measure"])]
     pub skeleton: Option<Os>,
     /// Release of that operating system
@@ -131,7 +131,7 @@ pub(crate) struct PlatformsArgs {
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let takes = |sign: char| sign.is_ascii_lowercase() || sign.is_ascii_digit() || sign == '-';
     if text.is_empty() || text.len() > 63 || !text.chars().all(takes) {
-        return Err("a fabric is named by `a`-`z`, `0`-`9` and `-`, at most 63 characters".to_owned());
+        return Err("expected `a`-`z`, `0`-`9` and `-`, at most 63 characters".to_owned());
     }
     Ok(text.to_owned())
 }
@@ -139,7 +139,7 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
 pub(super) fn parse_os(text: &str) -> Result<Os, String> {
     Os::ALL.into_iter().find(|os| os.word() == text).ok_or_else(|| {
         let words: Vec<&str> = Os::ALL.into_iter().map(Os::word).collect();
-        format!("there are {}", words.join(", "))
+        format!("expected one of {}", words.join(", "))
     })
 }
 
@@ -147,5 +147,5 @@ pub(super) fn parse_routing(text: &str) -> Result<Routing, String> {
     let all = [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];
     all.into_iter()
         .find(|routing| routing.word() == text)
-        .ok_or_else(|| format!("there are {}", all.map(Routing::word).join(", ")))
+        .ok_or_else(|| format!("expected one of {}", all.map(Routing::word).join(", ")))
 }

@@ -6,7 +6,7 @@ use closc_qos::units::Length;
 /// Trays of a floor plan.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct TrayArgs {
-    /// Positions along the rows of trays that cross them, as in `0m,14.4m` [default: wherever needed]
+    /// Positions of cross trays along the rows, as in `0m,14.4m` [default: anywhere]
     #[arg(long, value_name = "X", value_delimiter = ',', requires = "floor", value_parser = parse_on_floor)]
     pub crossings: Vec<Length>,
     /// Cable from a device up to the tray, with slack
@@ -26,7 +26,7 @@ fn parse_on_floor(text: &str) -> Result<Length, String> {
 /// Arguments of `place`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Columns of the floor plan: `rack`, `row`, `x`, `y` (metres), `units` and, for limits of power, `watts`."
+    after_help = "Columns of the floor plan: `rack`, `row`, `x`, `y` (metres), `units`, and `watts` for power limits."
 )]
 pub(crate) struct PlaceArgs {
     /// Fabric file without `racks`
@@ -42,7 +42,7 @@ pub(crate) struct PlaceArgs {
     /// Power of a node in watts, if racks have limits
     #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub node_watts: Option<u32>,
-    /// Power of a switch with modules where no source publishes it
+    /// Power of a switch without published figures, in watts
     #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub switch_watts: Option<u32>,
     /// Write the fabric file with `racks` and cable lengths, or `-` for stdout

@@ -27,7 +27,7 @@ pub struct TeArgs {
     /// Accepted distance from the optimum, 0 to 100 percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_tolerance)]
     pub tolerance: f64,
-    /// Slices of a group's downlinks with separate pins, where switches hash
+    /// Slices of a group's downlinks with separate pins, for hashing
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub slices: u16,
 }

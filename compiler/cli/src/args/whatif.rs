@@ -24,7 +24,7 @@ pub struct WhatifArgs {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random",
           value_parser = number::trials())]
     pub trials: u64,
-    /// Fail every combination of these kinds; `all` for every kind
+    /// Fail each combination of these kinds, or `all`
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_kinds)]
     pub each: Vec<Kinds>,
     /// Simultaneous failures with `--each`

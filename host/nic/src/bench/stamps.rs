@@ -17,11 +17,11 @@ const TURNS: u64 = 5;
 /// Whether frames are stamped as they come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stamps {
-    /// As the agent has it
+    /// On, as in the agent
     On,
-    /// Without stamps
+    /// Off
     Off,
-    /// Both, in turns, and what stamps cost as a ratio; nothing else is measured
+    /// Alternate both, and print the ratio of their cost
     Compare,
 }
 

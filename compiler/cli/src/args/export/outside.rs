@@ -32,7 +32,7 @@ pub(crate) struct SchedulerArgs {
 /// A scheduler, or a program that gives a scheduler the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheduler {
-    /// `topology.conf` of the tree and of blocks, `topology.yaml`
+    /// `topology.conf` as tree and as blocks, and `topology.yaml`
     Slurm,
     /// `Topology` and `ResourceFlavor`
     Kueue,
@@ -82,7 +82,7 @@ pub(crate) enum Simulator {
     AstraSim,
     /// Fat tree and connection matrix of csg-htsim
     Htsim,
-    /// Graph and flows as the code of HPCC reads them
+    /// Graph and flows in the format of the HPCC code
     Ns3,
 }
 
@@ -177,10 +177,10 @@ pub(crate) struct TelemetryArgs {
     /// Port of the node exporter
     #[arg(long, value_name = "PORT", default_value_t = 9100, value_parser = clap::value_parser!(u16).range(1..))]
     pub node_exporter: u16,
-    /// Metrics port of the first agent of a node, next agents count up; agents are skipped without it
+    /// Metrics port of the first agent of a node; the next agents count up [default: no agents]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub agent_metrics: Option<u16>,
-    /// sFlow collector [default port: 6343]; adds overlays and EOS lines; at most two
+    /// sFlow collector, at most two [default port: 6343]
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = parse_collector)]
     pub sflow: Vec<SocketAddr>,
 }
@@ -191,7 +191,8 @@ fn parse_collector(text: &str) -> Result<SocketAddr, String> {
     match text.parse::<SocketAddr>().ok().or_else(plain) {
         Some(to) if to.port() > 0 && !to.ip().is_unspecified() => Ok(to),
         Some(_) | None => {
-            Err("it is an address, as `192.0.2.9`, `192.0.2.9:6343` or `[2001:db8::9]:6343`".to_owned())
+            Err("expected an address such as `192.0.2.9`, `192.0.2.9:6343` or `[2001:db8::9]:6343`"
+                .to_owned())
         }
     }
 }
@@ -206,19 +207,18 @@ fn parse_domain(text: &str) -> Result<String, String> {
     if text.len() <= 190 && text.split('.').all(is_part) {
         return Ok(text.to_owned());
     }
-    Err("a domain has parts of letters, digits and `-` with dots between them, for example `mgmt.example`"
-        .to_owned())
+    Err("expected letters, digits and `-` in parts separated by dots, for example `mgmt.example`".to_owned())
 }
 
 fn parse_gnmi_port(text: &str) -> Result<(Os, u16), String> {
     let known = || Os::ALL.into_iter().filter(|os| os.telemetry().gnmi.is_some());
     let wrong = || {
         let words: Vec<&str> = known().map(Os::word).collect();
-        format!("it is OS=PORT, and these have a gNMI server: {}", words.join(", "))
+        format!("expected OS=PORT; systems with a gNMI server: {}", words.join(", "))
     };
     let (word, port) = text.split_once('=').ok_or_else(wrong)?;
     let os = known().find(|os| os.word() == word).ok_or_else(wrong)?;
-    let port = port.parse().ok().filter(|port| *port > 0).ok_or("a port is 1 to 65535")?;
+    let port = port.parse().ok().filter(|port| *port > 0).ok_or("expected a port from 1 to 65535")?;
     Ok((os, port))
 }
 
@@ -232,15 +232,15 @@ fn parse_image(text: &str) -> Result<(String, String), String> {
             Ok((name.to_owned(), image.to_owned()))
         }
         Some((name, _)) if words.contains(&name) => {
-            Err("an image is a name of letters, digits, `-_./:@`".to_owned())
+            Err("expected an image name of letters, digits and `-_./:@`".to_owned())
         }
-        Some(_) | None => Err(format!("it is NAME=IMAGE, and there are {}", words.join(", "))),
+        Some(_) | None => Err(format!("expected NAME=IMAGE, where NAME is one of {}", words.join(", "))),
     }
 }
 
 /// Parses the name of an image.
 pub(super) fn image(text: &str) -> Result<String, String> {
-    let wrong = || "an image is a name of letters, digits, `-_./:@`".to_owned();
+    let wrong = || "expected an image name of letters, digits and `-_./:@`".to_owned();
     is_image(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
