@@ -169,7 +169,7 @@ impl fmt::Display for Reason {
                     "a patch would take about {seconds} s, and {PATCH_MAX_S} s is the most that is waited"
                 )
             }
-            Reason::Asked => f.write_str("a reload was asked for"),
+            Reason::Asked => f.write_str("a reload was requested"),
         }
     }
 }

@@ -326,9 +326,9 @@ fn a_saved_difference_names_the_switches_that_it_does_not_change() {
         let output = place.closc(&[args, &lab].concat());
         String::from_utf8(output.stderr).expect("messages are text")
     };
-    let rest = "2 switches run `frr` and nothing is done about them, the first is `p0-t1-001`";
+    let rest = "2 switches run `frr` and are skipped, the first is `p0-t1-001`";
     let of_files =
-        format!("{rest}: a fabric file has no files of them: compile both sides and compare the trees");
+        format!("{rest}: a fabric file contains no files for them; compile both sides and compare the trees");
     let of_trees = format!("{rest} with `daemons`");
     for (old, new, saved, named) in
         [("a.yaml", "b.yaml", "files.diff", &of_files), ("a", "b", "trees.diff", &of_trees)]

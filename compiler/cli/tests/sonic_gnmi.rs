@@ -272,7 +272,7 @@ async fn a_push_over_gnmi_says_what_it_does() {
     fleet.assert_good("b", &said);
     let (code, said) = fleet.push("a", &["--reload"], None).await;
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a reload was asked for"), "{said}");
+    assert!(said.contains("a reload was requested"), "{said}");
     fleet.assert_good("b", "refused");
     let (first, last) = (fleet.switches.keys().next(), fleet.switches.keys().next_back());
     let (first, last) = (first.expect("there are two"), last.expect("there are two"));

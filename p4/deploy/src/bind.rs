@@ -62,7 +62,7 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) 
             1 => format!("`{}` and another switch have", names[0]),
             others => format!("`{}` and {others} other switches have", names[0]),
         };
-        lines.push(format!("{who} no table `{table}` ({role}), {entries} entries are left out: {without}"));
+        lines.push(format!("{who} no table `{table}` ({role}), {entries} entries are omitted: {without}"));
     }
     lines
 }
@@ -71,7 +71,7 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BindError {
     /// The P4Info of the switch lacks a table that entries need.
-    #[error("{source} in the P4Info of the switch, and no fabric does without it ({role})")]
+    #[error("{source} in the P4Info of the switch; every fabric needs it ({role})")]
     NoTable {
         /// Role of the table.
         role: String,
@@ -87,7 +87,7 @@ pub enum BindError {
         source: LookupError,
     },
     /// The table has no action profile, and the entries need one.
-    #[error("`{table}` of the P4Info of the switch has no action profile, and the entries have one")]
+    #[error("`{table}` of the P4Info of the switch has no action profile, but the entries need one")]
     NoProfile {
         /// The table.
         table: String,
@@ -104,7 +104,7 @@ pub enum BindError {
     #[error("the P4Info of the switch: {0}")]
     Full(Excess),
     /// The tree has a kind of entity that cannot be bound by name.
-    #[error("`{entity}` is not of a table or action profile")]
+    #[error("`{entity}` does not belong to a table or action profile")]
     Kind {
         /// The entity, by names.
         entity: String,
@@ -116,7 +116,7 @@ pub enum BindError {
         name: String,
     },
     /// The switch has numbers where the tree has names, and not enough of them.
-    #[error("{names} names of `{of}` are more than {bits} bits of the switch's P4Info can number")]
+    #[error("`{of}` has {names} names, more than {bits} bits in the P4Info of the switch can number")]
     TooManyNames {
         /// The type.
         of: String,

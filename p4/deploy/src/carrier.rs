@@ -169,15 +169,19 @@ impl CarriedSwitch {
         let known = SYSTEMS.iter().map(|(word, _)| *word).find(|word| *word == plan.os);
         let os = known.ok_or_else(|| InventoryError::Device {
             device: name.to_owned(),
-            reason: format!("the plan has it run `{}`, which is not reached over `ssh`", plan.os),
+            reason: format!(
+                "the plan names operating system `{}`, which closc does not reach over `ssh`",
+                plan.os
+            ),
         })?;
         let goal = CarriedGoal::Plan(Arc::new(plan.clone()));
         Ok(Some(CarriedSwitch { name: name.to_owned(), plane, os, ssh, place, goal, wave: 0, options }))
     }
 
     fn system(&self) -> Result<&'static dyn System, Fault> {
-        system(self.os)
-            .ok_or_else(|| Fault::Site { reason: format!("nothing reaches switches that run `{}`", self.os) })
+        system(self.os).ok_or_else(|| Fault::Site {
+            reason: format!("closc does not reach switches that run `{}`", self.os),
+        })
     }
 
     async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
@@ -410,8 +414,8 @@ impl CarriedSwitch {
     /// Returns the message for a file that is not pushed over `ssh` to this operating system.
     fn uncarried(&self, file: &str) -> String {
         let instead = SwitchFile::of_name(file).filter(|file| !Transport::Ssh.carries(*file));
-        let instead = instead
-            .map_or_else(|| "this version of closc does not bring it there".to_owned(), SwitchFile::instead);
+        let instead =
+            instead.map_or_else(|| "this version of closc does not push it".to_owned(), SwitchFile::instead);
         format!("`{file}` of the tree is not pushed over `ssh` to switches that run `{}`: {instead}", self.os)
     }
 

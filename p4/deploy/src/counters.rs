@@ -71,13 +71,13 @@ pub enum CountersError {
     #[error(transparent)]
     Client(#[from] ClientError),
     /// It does not run a program yet.
-    #[error("it runs no program yet: push one")]
+    #[error("it runs no program; push one first")]
     NoProgram,
     /// Its P4Info cannot be used.
     #[error("its P4Info cannot be used: {0}")]
     Info(String),
     /// Its program lacks a counter of `fabric`.
-    #[error("its program does not count as `fabric` does: {0}")]
+    #[error("its program lacks counters of `fabric`: {0}")]
     Lookup(#[from] LookupError),
 }
 

@@ -111,7 +111,8 @@ pub(crate) async fn bind(
     let config = client.pipeline(ResponseType::P4infoAndCookie).await;
     let config = config.map_err(|source| Fault::Call { operation, source })?;
     let kept = |reason: String| Fault::Tree(Box::new(TreeError::Kept { reason }));
-    let p4info = config.and_then(|config| config.p4info).ok_or_else(|| kept("it runs none".to_owned()))?;
+    let p4info =
+        config.and_then(|config| config.p4info).ok_or_else(|| kept("it runs no program".to_owned()))?;
     let work = move || {
         let pipeline =
             Pipeline::from_message(p4info, Vec::new().into()).map_err(|error| kept(error.to_string()))?;
@@ -289,7 +290,7 @@ pub(crate) async fn set_pipeline(
         return Ok(PipelineStep::Unchanged);
     }
     if program.is_kept() {
-        let reason = "it runs another one than a moment ago".to_owned();
+        let reason = "its program changed in the meantime".to_owned();
         return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
     }
     let operation = progress.begin(Operation::SettingPipeline);

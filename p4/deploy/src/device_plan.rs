@@ -76,7 +76,7 @@ impl DevicePlan {
         let invalid = |invalid: InvalidState| Fault::InvalidState { operation: Operation::Writing, invalid };
         let state = start.after(info, &self.updates).map_err(invalid)?;
         if state.digest(info) != self.desired {
-            let reason = "the updates of the plan do not lead to the state that it names".to_owned();
+            let reason = "the updates of the plan do not produce its target state".to_owned();
             return Err(Fault::Ended { reason });
         }
         Ok(Desired::new(program.clone(), state))

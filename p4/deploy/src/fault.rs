@@ -90,7 +90,7 @@ pub enum Fault {
     #[error("{0}")]
     Write(Box<WriteFault>),
     /// The switch reported that all updates were applied, and its state still differs.
-    #[error("{} entries differ after everything was written: {}", changes.len(), listed(changes))]
+    #[error("{} entries differ after all updates were written: {}", changes.len(), listed(changes))]
     Differs {
         /// The differences, by names.
         changes: Vec<String>,
@@ -102,7 +102,7 @@ pub enum Fault {
         moved: Vec<String>,
     },
     /// The switch cannot hold, or cannot read back, some kind of wanted entity.
-    #[error("the switch does not support `{object}`, which {entities} of the entries need")]
+    #[error("the switch does not support `{object}`, which {entities} entries need")]
     Unsupported {
         /// The table, profile or other object.
         object: String,
@@ -130,7 +130,7 @@ pub enum Fault {
     Tree(Box<crate::tree::TreeError>),
     /// A change needs a reload, which gNMI does not offer.
     #[error(
-        "the change takes a reload, and gNMI of SONiC has none: push this switch over sonic-ssh, or reload it by hand; {}",
+        "the change needs a reload, which SONiC's gNMI does not offer: push this switch over sonic-ssh, or reload it by hand; {}",
         listed(reasons)
     )]
     NeedsReload {
@@ -160,7 +160,7 @@ pub enum Fault {
         reason: String,
     },
     /// The task ended early, which is a bug of closc.
-    #[error("the work on the switch ended by itself: {reason}")]
+    #[error("the task of the switch ended unexpectedly: {reason}")]
     Ended {
         /// The reason.
         reason: String,
@@ -179,7 +179,7 @@ pub struct Refused {
 /// A write that was not fully applied. Every update is applied, rejected, not tried, in doubt or unsent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteFault {
-    /// Updates that were applied.
+    /// Applied updates.
     pub applied: usize,
     /// The first updates that were rejected, at most 10.
     pub refused: Vec<Refused>,

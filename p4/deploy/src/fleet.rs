@@ -49,13 +49,13 @@ pub enum FleetError {
     #[error(transparent)]
     Tree(#[from] TreeError),
     /// Switches without a connection in the inventory.
-    #[error("{} of the tree not in the inventory: {}", some(devices), few(devices))]
+    #[error("the inventory lacks {} of the tree: {}", some(devices), few(devices))]
     NoAddress {
         /// The switches.
         devices: Vec<String>,
     },
     /// Devices of the inventory that have no entries.
-    #[error("{} of the inventory without entries in the tree: {}{}", some(devices), few(devices), advice(*rules))]
+    #[error("the tree has no entries for {} of the inventory: {}{}", some(devices), few(devices), advice(*rules))]
     NoEntries {
         /// The devices.
         devices: Vec<String>,
@@ -342,17 +342,18 @@ fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<Missed> {
 /// Checks the settings of the inventory for the program of a switch.
 fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), InventoryError> {
     let reason = match (device.keeps_program, &device.artefacts, &device.roles, &device.device_config) {
-        (true, Some(_), ..) => "`artefacts` are set, and with `keeps_program` nothing is".to_owned(),
-        (true, _, _, Some(_)) => "`device_config` is set, and with `keeps_program` nothing is".to_owned(),
-        (_, Some(_), _, Some(_)) => "`artefacts` have a `device_config` of their own".to_owned(),
+        (true, Some(_), ..) => "`artefacts` cannot be set with `keeps_program`".to_owned(),
+        (true, _, _, Some(_)) => "`device_config` cannot be set with `keeps_program`".to_owned(),
+        (_, Some(_), _, Some(_)) => {
+            "`device_config` cannot be set beside `artefacts`, which contain their own".to_owned()
+        }
         (_, _, _, Some(_)) if !is_without_program(pipeline) => {
             format!(
-                "the tree has the program of pipeline `{pipeline}`: `device_config` goes with `artefacts` there"
+                "the tree contains the program of pipeline `{pipeline}`; move `device_config` into `artefacts`"
             )
         }
         (false, None, Some(_), _) => {
-            "`roles` are of the program of a switch: give its `artefacts`, or `keeps_program: true`"
-                .to_owned()
+            "`roles` need the program of the switch: set `artefacts` or `keeps_program: true`".to_owned()
         }
         _ => return Ok(()),
     };
@@ -373,8 +374,7 @@ fn chip<'i>(
     found.map(Some).ok_or_else(|| InventoryError::Device {
         device: name.to_owned(),
         reason: format!(
-            "no tree has the program of pipeline `{pipeline}`: give `device_config`, the file that the compiler of the \
-             switch's SDE makes of it, or `keeps_program: true`"
+            "no tree contains the program of pipeline `{pipeline}`: set `device_config`, the output of the compiler of the switch's SDE, or `keeps_program: true`"
         ),
     })
 }

@@ -12,13 +12,13 @@ pub enum InvalidState {
         entity: String,
     },
     /// It does not belong to any wildcard of the read request.
-    #[error("an entity that was not asked for: {entity}")]
+    #[error("an entity that was not requested: {entity}")]
     NotAsked {
         /// The entity, by names.
         entity: String,
     },
     /// It occurs twice, with different contents.
-    #[error("an entity twice: {entity}")]
+    #[error("a duplicate entity: {entity}")]
     Twice {
         /// The entity, by names.
         entity: String,

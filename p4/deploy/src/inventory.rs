@@ -360,7 +360,7 @@ impl Inventory {
         let missing = || InventoryError::Device {
             device: name.to_owned(),
             reason: match &self.addresses {
-                Some(path) => format!("`{path}` has no address of it"),
+                Some(path) => format!("`{path}` has no address for it"),
                 None => "`{address}` needs `addresses: FILE`, the site's list of switches".to_owned(),
             },
         };
@@ -613,7 +613,7 @@ sonic:
         assert_eq!(endpoint("p1-t0-001"), Ok(Some("p1-t0-001.mgmt:9559".to_owned())));
         assert_eq!(endpoint("p2-t0-001"), Ok(None));
         let error = endpoint("p0-t0-003").expect_err("it is not in the list");
-        assert_eq!(error.to_string(), "`p0-t0-003`: `netbox.csv` has no address of it");
+        assert_eq!(error.to_string(), "`p0-t0-003`: `netbox.csv` has no address for it");
         assert_eq!((inventory.plane_of("p0-t0-002"), inventory.plane_of("p1-t0-001")), (Some(0), Some(1)));
         assert!(
             inventory.programs("p1-t0-009")

@@ -36,12 +36,10 @@ impl LeftAlone {
     /// Formats it for people.
     pub fn line(&self) -> String {
         let LeftAlone { os, switches, first, files, instead } = self;
-        let verb = if *switches == 1 { "switch runs" } else { "switches run" };
+        let (verb, are) = if *switches == 1 { ("switch runs", "is") } else { ("switches run", "are") };
         let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
         let with = if files.is_empty() { String::new() } else { format!(" with {}", files.join(", ")) };
-        format!(
-            "{switches} {verb} `{os}` and nothing is done about them, the first is `{first}`{with}: {instead}"
-        )
+        format!("{switches} {verb} `{os}` and {are} skipped, the first is `{first}`{with}: {instead}")
     }
 }
 
@@ -64,7 +62,7 @@ pub(crate) fn left_alone(
     };
     if !inventory.has_sonic() {
         for name in tree.sonic().iter().filter(|name| select(name)) {
-            let instead = "a rule under `sonic` in the inventory sets how to reach them";
+            let instead = "add a rule under `sonic` to the inventory";
             add(name, WITH_RULES, instead.to_owned());
         }
     }
@@ -76,7 +74,7 @@ pub(crate) fn left_alone(
         add(
             name,
             os,
-            "a fabric file has no files of them: compile both sides and compare the trees".to_owned(),
+            "a fabric file contains no files for them; compile both sides and compare the trees".to_owned(),
         );
     }
     found.into_values().collect()

@@ -95,11 +95,16 @@ impl<'a> Links<'a> {
                 name,
                 "state",
                 state,
-                "is of `sonic-ssh`: over gNMI nothing waits for a confirmation",
+                "is only for `sonic-ssh`: changes over gNMI are not confirmed",
             ));
         }
         if let Some(folder) = &rule.frr {
-            return Err(fault(name, "frr", folder, "is of `sonic-ssh`: gNMI carries no `frr.conf`"));
+            return Err(fault(
+                name,
+                "frr",
+                folder,
+                "is only for `sonic-ssh`: gNMI does not carry `frr.conf`",
+            ));
         }
         let shared = match self.shared.get(rule.devices.as_str()) {
             Some(shared) => shared.clone(),
@@ -110,7 +115,7 @@ impl<'a> Links<'a> {
                 name,
                 "user",
                 rule.user.as_deref().unwrap_or_default(),
-                "and a password need `tls`",
+                "with a password needs `tls`",
             ));
         }
         let port = rule.port.unwrap_or(GNMI_PORT);
@@ -140,8 +145,8 @@ impl<'a> Links<'a> {
         let login = match (&rule.user, &rule.password_file) {
             (None, None) => None,
             (Some(user), Some(path)) => Some(self.login(name, user, path)?),
-            (Some(user), None) => return Err(fault(name, "user", user, "goes with a `password_file`")),
-            (None, Some(path)) => return Err(fault(name, "password_file", path, "goes with a `user`")),
+            (Some(user), None) => return Err(fault(name, "user", user, "needs `password_file`")),
+            (None, Some(path)) => return Err(fault(name, "password_file", path, "needs `user`")),
         };
         let shared = Shared { tls, login };
         self.shared.insert(&rule.devices, shared.clone());
@@ -180,7 +185,7 @@ fn place((name, os): (&str, &str), has_folders: bool, rule: &SshRule) -> Result<
                 name,
                 field,
                 folder,
-                &format!("is of Linux systems, and switches that run `{os}` have no such folder"),
+                &format!("is only for Linux systems; switches that run `{os}` have no such folder"),
             ));
         }
         let folder = folder.replace("{name}", name);
@@ -193,7 +198,7 @@ fn place((name, os): (&str, &str), has_folders: bool, rule: &SshRule) -> Result<
 
 fn check_user(name: &str, user: Option<&String>) -> Result<(), InventoryError> {
     match user.filter(|user| !is_user(user)) {
-        Some(user) => Err(fault(name, "user", user, "is not a name of a user")),
+        Some(user) => Err(fault(name, "user", user, "is not a user name")),
         None => Ok(()),
     }
 }
@@ -213,14 +218,14 @@ fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError
     check_folder(name, "state", &state)?;
     check_folder(name, "frr", &frr)?;
     if let Some(path) = &rule.password_file {
-        return Err(fault(name, "password_file", path, "is of `sonic-gnmi`: `ssh` goes by your keys"));
+        return Err(fault(name, "password_file", path, "is only for `sonic-gnmi`: `ssh` uses your keys"));
     }
     if rule.tls.is_some() {
         return Err(fault(
             name,
             "field",
             "tls",
-            "is of `sonic-gnmi`: `ssh` goes by your keys and known hosts",
+            "is only for `sonic-gnmi`: `ssh` uses your keys and known hosts",
         ));
     }
     Ok(SshLink { ssh: Ssh { host, port: rule.port, user: rule.user.clone() }, state, frr })

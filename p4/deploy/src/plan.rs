@@ -136,7 +136,7 @@ async fn of_sonic(
 async fn from_nothing(member: &Member) -> Result<(Arc<Program>, DevicePlan), Fault> {
     let desired = load(member.wanted.clone()).await?;
     if desired.kept.is_some() {
-        let reason = "it has no number yet (NODE_CFG), so its program is unknown".to_owned();
+        let reason = "it has no device id yet (NODE_CFG), so its program is unknown".to_owned();
         return Err(Fault::Tree(Box::new(TreeError::Kept { reason })));
     }
     Ok(planned(member, &desired, &State::default(), true))

@@ -238,7 +238,7 @@ async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut P
     match gate(plane).await {
         Ok(()) => reporter.send(EventKind::GatePassed),
         Err(reason) => {
-            stop(report, &reporter, format!("the gate stayed closed after {}: {reason}", named(plane)));
+            stop(report, &reporter, format!("the gate failed after {}: {reason}", named(plane)));
         }
     }
 }
@@ -249,7 +249,7 @@ fn stop(report: &mut PushReport, reporter: &Reporter, reason: String) {
 }
 
 fn named(plane: Option<u8>) -> String {
-    plane.map_or_else(|| "the switches of no plane".to_owned(), |plane| format!("plane {plane}"))
+    plane.map_or_else(|| "the switches without a plane".to_owned(), |plane| format!("plane {plane}"))
 }
 
 fn skip(jobs: impl IntoIterator<Item = Job>, report: &mut PushReport) {
@@ -282,7 +282,7 @@ async fn wave(
                 report.devices.insert(name, outcome);
             }
             // The error does not name the switch. Below, every switch without an outcome is reported as lost.
-            Some(Err(error)) => tracing::error!(%error, "the work on a switch ended by itself"),
+            Some(Err(error)) => tracing::error!(%error, "the task of a switch ended unexpectedly"),
         }
         let n_failed = report.failed().count();
         if n_failed > options.max_failures && report.stopped.is_none() && left.len() > 0 {

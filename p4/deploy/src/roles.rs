@@ -45,7 +45,7 @@ pub enum RolesError {
     #[error("{0}")]
     Syntax(String),
     /// An unknown role.
-    #[error("there is no role `{role}`; there are {}", known.join(", "))]
+    #[error("unknown role `{role}`; expected one of {}", known.join(", "))]
     Unknown {
         /// The role.
         role: String,
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let says = |text: &str| Roles::parse(text).expect_err("it is refused").to_string();
-        assert!(says("rout: { table: x }").starts_with("there is no role `rout`; there are class, ecn, "));
+        assert!(says("rout: { table: x }").starts_with("unknown role `rout`; expected one of class, ecn, "));
         assert!(says("route: { tabel: x }").contains("tabel"), "{}", says("route: { tabel: x }"));
     }
 }

@@ -326,7 +326,7 @@ impl SonicSwitch {
         };
         state_faults(tree, &text).map_err(|error| Fault::Remote {
             operation: Operation::Reading { object: "APPL_DB".to_owned() },
-            reason: format!("the switch answers what is not APPL_DB: {error}"),
+            reason: format!("the switch returned an invalid APPL_DB: {error}"),
             is_transient: false,
         })
     }
@@ -374,8 +374,7 @@ impl SonicSwitch {
         let made = made.map_err(|error| Fault::Site { reason: error.to_string() })?;
         if let SonicGoal::Plan { plan, .. } = &self.goal {
             let others = made.patch.operations.iter().filter(|operation| !plan.has(operation));
-            let moved: Vec<String> =
-                others.map(|other| format!("`{}` is not as it was", other.place())).collect();
+            let moved: Vec<String> = others.map(|other| format!("`{}` has changed", other.place())).collect();
             if !moved.is_empty() {
                 return Err(Fault::Moved { moved });
             }

@@ -152,11 +152,11 @@ pub(crate) fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<Clien
         if bytes.len() > PEM_MAX { Err(failed(format!("has more than {PEM_MAX} bytes"))) } else { Ok(bytes) }
     };
     let fault = |reason: &str| InventoryError::Device { device: name.to_owned(), reason: reason.to_owned() };
-    let Some(ca) = &tls.ca else { return Err(fault("TLS needs the authority that signs targets: `ca`")) };
+    let Some(ca) = &tls.ca else { return Err(fault("TLS needs `ca`, the authority that signs targets")) };
     let identity = match (&tls.cert, &tls.key) {
         (Some(cert), Some(key)) => Some((read("certificate", cert)?, read("key", key)?)),
         (None, None) => None,
-        (Some(_), None) | (None, Some(_)) => return Err(fault("`cert` and `key` go together")),
+        (Some(_), None) | (None, Some(_)) => return Err(fault("`cert` and `key` must be set together")),
     };
     Ok(ClientTls { authority: read("authority", ca)?, identity, server_name: tls.server_name.clone() })
 }

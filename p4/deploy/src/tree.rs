@@ -83,13 +83,13 @@ pub enum TreeError {
     #[error("{0}")]
     Manifest(String),
     /// The file is not the one that was compiled.
-    #[error("`{path}` is not the file that the manifest lists: it was changed after it was compiled")]
+    #[error("`{path}` differs from the manifest: it was changed after it was compiled")]
     Changed {
         /// Its path in the tree.
         path: String,
     },
     /// The file is in the tree and not in the manifest.
-    #[error("`{path}` is not in the manifest: it was put there after the tree was compiled")]
+    #[error("`{path}` is not in the manifest: it was added after the tree was compiled")]
     Unlisted {
         /// Its path in the tree.
         path: String,
@@ -446,9 +446,9 @@ fn check_wanted(info: &Info, path: &str, update: &v1::Update) -> Result<(), Tree
         fault: Box::new(fault),
     })?;
     let reason = match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
-        _ if update.r#type() == v1::update::Type::Delete => "a state consists of what is there",
+        _ if update.r#type() == v1::update::Type::Delete => "a state contains no deletions",
         Some(Entity::CounterEntry(_) | Entity::DirectCounterEntry(_) | Entity::RegisterEntry(_)) => {
-            "the data plane changes it, so no state of it can be kept"
+            "the data plane changes it, so it is not part of a state"
         }
         Some(Entity::DirectMeterEntry(_)) => "the meter of an entry is set in the entry",
         Some(Entity::ExternEntry(_)) => "externs cannot be compared",

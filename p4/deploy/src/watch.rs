@@ -148,7 +148,7 @@ impl Watch {
         // The drop that follows aborts tasks that do not end by themselves.
         let ended = tokio::time::timeout(Duration::from_secs(5), all).await;
         if ended.is_err() {
-            tracing::warn!("some switches were let go without a farewell");
+            tracing::warn!("some connections were closed without notice");
         }
         self.shared.board.status()
     }

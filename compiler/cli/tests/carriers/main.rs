@@ -180,7 +180,7 @@ const IP: &str = "#!/bin/sh\nreal=$(PATH=${PATH#*:}; command -v ip)\n\"$real\" \
 fn what_a_switch_refuses_changes_nothing() {
     for fleet in fleets() {
         let name = fleet.names[0].clone();
-        let at_once = "the switch refused the change and is as it was";
+        let at_once = "the switch rejected the change and was rolled back";
         let trapped = |tree: &str, file: &str, text: &str| {
             fleet.put(&format!("fleet/{name}/{file}"), text, 0o644);
             let said = assert_refused(&fleet, &name, tree);
@@ -244,7 +244,7 @@ fn a_saved_change_is_pushed_in_its_waves() {
     waves.swap(0, 1);
     fleet.place.write("b.diff", saved.to_string());
     let said = fleet.ends(1, &["push", "b.diff", "--gate", "false"]);
-    assert!(said.contains("the gate stayed closed after plane 1"), "{said}");
+    assert!(said.contains("the gate failed after plane 1"), "{said}");
     fleet.ends(0, &["drift", "b", "--plane", "1"]);
     fleet.ends(0, &["drift", "a", "--plane", "0"]);
 }
@@ -273,7 +273,7 @@ fn the_tree_gives_the_planes_of_a_push() {
         }
         with("");
         let said = fleet.ends(1, &["push", "a", "--gate", "false"]);
-        assert!(said.contains("the gate stayed closed after plane 0"), "{said}");
+        assert!(said.contains("the gate failed after plane 0"), "{said}");
         fleet.ends(0, &["drift", "a", "--plane", "0"]);
         fleet.ends(2, &["drift", "a", "--plane", "1"]);
     }

@@ -111,11 +111,11 @@ fn switches(text: &mut Text, collector: &Collector) {
         rows[4].extend(counters.drops.iter().map(drop));
     }
     let families = [
-        ("switch_received_total", "Packets that came in."),
-        ("switch_sent_total", "Packets that went out, by class."),
-        ("switch_ecn_marked_total", "Of these, how many were marked."),
-        ("switch_trimmed_total", "Of these, how many were cut short."),
-        ("switch_dropped_total", "Packets that were dropped, by reason."),
+        ("switch_received_total", "Received packets."),
+        ("switch_sent_total", "Sent packets, by class."),
+        ("switch_ecn_marked_total", "Sent packets with an ECN mark, by class."),
+        ("switch_trimmed_total", "Sent packets that were trimmed, by class."),
+        ("switch_dropped_total", "Dropped packets, by reason."),
     ];
     for ((name, help), rows) in families.into_iter().zip(rows) {
         text.family(name, "counter", help, rows);

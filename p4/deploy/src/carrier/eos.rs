@@ -200,7 +200,7 @@ impl System for Eos {
         let unexpected: Facts = own.difference(&wanted).cloned().collect();
         let mut found = findings(FILE, &missing, &unexpected);
         if found.is_empty() && held.pending.is_none() && is_unsaved(held.section("head")) {
-            let saved = Facts::from(["startup-config as running-config".to_owned()]);
+            let saved = Facts::from(["startup-config equal to running-config".to_owned()]);
             found.extend(findings(FILE, &saved, &Facts::new()));
         }
         Ok(found)

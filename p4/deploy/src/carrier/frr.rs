@@ -150,7 +150,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
     if differs {
         found.extend(findings(
             FRR_CONF,
-            &Facts::from(["as the file that FRR starts with".to_owned()]),
+            &Facts::from(["the same configuration in the file that FRR starts with".to_owned()]),
             &Facts::new(),
         ));
     }

@@ -71,7 +71,7 @@ pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
     let Change { held, digest, before, new, note, go, back } = change;
     let mut body = format!(
         "umask 077\nmkdir -p {state}/runs\nexec 9>{state}/lock\n\
-         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         flock -w 45 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
          [ ! -e {state}/pending ] || {{ echo 'another change waits for its confirmation' >&2; exit 75; }}\n\
          held() {{\n{held}}}\n\
          text=$(held)\n\
@@ -106,7 +106,7 @@ pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
          sync\n\
          go() (\nset -eu\n{go})\n\
          set +e\ngo >&2\nstatus=$?\nset -e\nrm -f {state}/pid\n\
-         [ $status = 0 ] || {{ exec 9>&-; {state}/roll-back >&2; echo 'the switch refused the change and is as it was' >&2; exit 70; }}\n"
+         [ $status = 0 ] || {{ exec 9>&-; {state}/roll-back >&2; echo 'the switch rejected the change and was rolled back' >&2; exit 70; }}\n"
     );
     whole(&body)
 }
@@ -116,7 +116,7 @@ pub(super) fn confirm(place: &Place, save: &str) -> String {
     let state = &place.state;
     whole(&format!(
         "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
-         flock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+         flock -w 60 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
          [ -e {state}/pending ] || {{ echo 'the switch rolled the change back before it was confirmed' >&2; exit 76; }}\n\
          {save}\
          rm -f {state}/pending\n\
@@ -172,7 +172,7 @@ fn roll_back_script(state: &str, back: &str) -> String {
 /// Unit of the rollback at boot.
 fn unit(state: &str) -> String {
     format!(
-        "[Unit]\nDescription=Roll back what closc pushed and did not confirm\nAfter=network.target frr.service nvued.service\n\
+        "[Unit]\nDescription=Roll back an unconfirmed closc push\nAfter=network.target frr.service nvued.service\n\
          ConditionPathExists={state}/pending\nStartLimitIntervalSec=0\n\n\
          [Service]\nType=simple\nExecStart={state}/roll-back\nRestart=on-failure\nRestartSec={AGAIN_S}\n\n\
          [Install]\nWantedBy=multi-user.target\n"

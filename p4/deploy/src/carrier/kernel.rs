@@ -165,7 +165,7 @@ fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        serde_json::from_str(text).map_err(|error| format!("`ip` printed what cannot be read: {error}"))
+        serde_json::from_str(text).map_err(|error| format!("the output of `ip` cannot be read: {error}"))
     };
     let mut live = Facts::new();
     links(&json("link")?, &asked, &mut live);

@@ -140,7 +140,7 @@ fn wanted_leaves(wanted: &Texts) -> Result<Leaves, String> {
 
 fn applied(held: &Held) -> Result<Leaves, String> {
     leaves(held.section("applied"))
-        .map_err(|reason| format!("`nv config show` printed what cannot be read: {reason}"))
+        .map_err(|reason| format!("the output of `nv config show` cannot be read: {reason}"))
 }
 
 /// Writes leaves as one configuration, in JSON, which is valid YAML.
@@ -207,7 +207,7 @@ impl System for Nvue {
         if found.is_empty() && held.pending.is_none() {
             let saved = leaves(held.section("saved")).unwrap_or_default();
             if facts(&split(&saved, &asked).0) != asked_facts {
-                let saved = Facts::from(["as the configuration that the switch starts with".to_owned()]);
+                let saved = Facts::from(["the same configuration in the startup configuration".to_owned()]);
                 found = findings(FILE, &saved, &Facts::new());
             }
         }

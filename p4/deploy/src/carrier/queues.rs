@@ -135,7 +135,7 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
         return Ok(live);
     }
     let all: Vec<Value> = serde_json::from_str(text.trim())
-        .map_err(|error| format!("`tc` printed what cannot be read: {error}"))?;
+        .map_err(|error| format!("the output of `tc` cannot be read: {error}"))?;
     let string =
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     for qdisc in all.iter().filter(|qdisc| ports.contains(string(qdisc, "dev").as_str())) {

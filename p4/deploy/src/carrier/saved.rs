@@ -25,7 +25,7 @@ pub(super) fn compare(file: &str, wanted: &Texts, held: &Held) -> Vec<Finding> {
     };
     let mut found = findings(file, &set(&wanted, &saved), &set(&saved, &wanted));
     if found.is_empty() {
-        let order = Facts::from(["saved: lines in this order, each as often".to_owned()]);
+        let order = Facts::from(["saved: the same lines in the same order".to_owned()]);
         found = findings(file, &order, &Facts::new());
     }
     found

@@ -46,14 +46,14 @@ impl Counters {
         let port = |port: &u16| format!(",port=\"{port}\"");
         let came = self.received.iter();
         let packets = came.clone().map(|(at, cell)| (port(at), cell.packets));
-        text.family("port_received_packets_total", "Packets that came in by a port.", packets);
+        text.family("port_received_packets_total", "Packets received on a port.", packets);
         let bytes = came.map(|(at, cell)| (port(at), cell.bytes));
-        text.family("port_received_bytes_total", "Bytes that came in by a port.", bytes);
+        text.family("port_received_bytes_total", "Bytes received on a port.", bytes);
         let both = |(port, class): &(u16, u8)| format!(",port=\"{port}\",class=\"{class}\"");
         let cells = [
-            ("port_sent", "that went out by a port", &self.sent, true),
-            ("port_ecn_marked", "that were marked on their way out", &self.marked, false),
-            ("port_trimmed", "that were cut short on their way out", &self.trimmed, false),
+            ("port_sent", "sent on a port, by class", &self.sent, true),
+            ("port_ecn_marked", "sent on a port with an ECN mark, by class", &self.marked, false),
+            ("port_trimmed", "trimmed on a port, by class", &self.trimmed, false),
         ];
         for (family, what, cells, has_bytes) in cells {
             let packets = cells.iter().map(|(at, cell)| (both(at), cell.packets));
@@ -65,7 +65,7 @@ impl Counters {
         }
         let segments =
             self.segments.iter().map(|(sid, cell)| (format!(",segment=\"{sid:04x}\""), cell.packets));
-        text.family("segment_packets_total", "Packets that a segment handled.", segments);
+        text.family("segment_packets_total", "Packets that a segment processed.", segments);
         let drops = self
             .drops
             .iter()

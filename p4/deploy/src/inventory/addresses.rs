@@ -52,9 +52,9 @@ fn of_table(text: &str) -> Result<Vec<(String, String)>, String> {
         let place = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         names.iter().find_map(place)
     };
-    let name = column(&NAMES).ok_or_else(|| format!("no column is called {}", NAMES.join(" or ")))?;
+    let name = column(&NAMES).ok_or_else(|| format!("expected a column {}", NAMES.join(" or ")))?;
     let address =
-        column(&ADDRESSES).ok_or_else(|| format!("no column is called {}", ADDRESSES.join(" or ")))?;
+        column(&ADDRESSES).ok_or_else(|| format!("expected a column {}", ADDRESSES.join(" or ")))?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;

@@ -52,7 +52,7 @@ pub enum PlanFileError {
         reason: String,
     },
     /// It is of another version.
-    #[error("the plan has the form `{found}`, this program reads `{FORMAT}`")]
+    #[error("the plan has format `{found}`; expected `{FORMAT}`")]
     Format {
         /// Format of the file.
         found: String,
@@ -242,10 +242,14 @@ fn read_sonic(file: SonicFile) -> Result<SonicPlan, String> {
         .map_err(|error| format!("patch: {error}"))?;
     let sent: Vec<String> = patch.operations.iter().map(sonic::line).collect();
     if let Some((shown, sent)) = file.changes.iter().zip(&sent).find(|(shown, sent)| shown != sent) {
-        return Err(format!("`{shown}` is shown, `{sent}` would be sent"));
+        return Err(format!("the plan shows `{shown}`, but `{sent}` would be sent"));
     }
     if file.changes.len() != sent.len() {
-        return Err(format!("{} changes are shown, {} would be sent", file.changes.len(), sent.len()));
+        return Err(format!(
+            "the plan shows {} changes, but {} would be sent",
+            file.changes.len(),
+            sent.len()
+        ));
     }
     Ok(SonicPlan {
         plane: file.plane,
@@ -267,7 +271,7 @@ fn read_program(file: &ProgramFile) -> Result<Program, String> {
     let config = STANDARD.decode(&file.device_config).map_err(|error| format!("device config: {error}"))?;
     let pipeline = Pipeline::from_message(p4info, config.into()).map_err(|error| error.to_string())?;
     if pipeline.cookie() != file.cookie.0 {
-        return Err(format!("its cookie is {}, the plan says {}", Cookie(pipeline.cookie()), file.cookie));
+        return Err(format!("its cookie is {}; the plan states {}", Cookie(pipeline.cookie()), file.cookie));
     }
     Ok(Program::new(file.name.clone(), pipeline))
 }
@@ -280,8 +284,8 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
     let mut shown = file.changes.iter();
     let mut same = |sent: &str| match shown.next() {
         Some(shown) if shown == sent => Ok(()),
-        Some(shown) => Err(format!("`{shown}` is shown, `{sent}` would be sent")),
-        None => Err(format!("{} changes are shown, more would be sent", file.changes.len())),
+        Some(shown) => Err(format!("the plan shows `{shown}`, but `{sent}` would be sent")),
+        None => Err(format!("the plan shows {} changes, but more would be sent", file.changes.len())),
     };
     if file.set_pipeline {
         same(&set_pipeline(&file.program))?;
@@ -294,7 +298,7 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
         updates.push(update);
     }
     if shown.next().is_some() {
-        return Err(format!("{} changes are shown, fewer would be sent", file.changes.len()));
+        return Err(format!("the plan shows {} changes, but fewer would be sent", file.changes.len()));
     }
     Ok(DevicePlan {
         plane: file.plane,

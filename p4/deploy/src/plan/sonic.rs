@@ -77,7 +77,7 @@ fn routed(routing: &RoutingPlan) -> String {
     let mut text = String::new();
     let how = match &routing.how {
         RoutingMethod::Nothing => return text,
-        RoutingMethod::Install => "is installed; the daemons run what it contains".to_owned(),
+        RoutingMethod::Install => "is installed; the daemons already run its contents".to_owned(),
         RoutingMethod::Commands => {
             let sessions = match routing.resets.as_slice() {
                 [] => "no session is reset".to_owned(),
@@ -90,7 +90,7 @@ fn routed(routing: &RoutingPlan) -> String {
         RoutingMethod::Restart { reasons } => {
             format!("by a restart of the bgp container, because {}", reasons.join("; "))
         }
-        RoutingMethod::Reload => "with the reload, which starts the bgp container again".to_owned(),
+        RoutingMethod::Reload => "with the reload, which restarts the bgp container".to_owned(),
     };
     let _ = writeln!(text, "  {FRR_CONF} {how}");
     for command in routing.commands.iter().take(SHOWN) {

@@ -73,9 +73,7 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
         StateFault::Blind { ports } => (
             "LLDP_ENTRY_TABLE",
             Difference::Missing {
-                wanted: format!(
-                    "a neighbour at any of {ports} ports with a switch behind them: does LLDP run?"
-                ),
+                wanted: format!("a neighbour on any of {ports} ports to switches; is LLDP running?"),
             },
         ),
     }

@@ -79,7 +79,7 @@ fn check(change: &Change, held: &ConfigDb) -> Result<(), Fault> {
     let cuts = |operation: &&Difference| REACHED_BY.contains(&operation.table.as_str());
     if let Some(operation) = change.patch.operations.iter().find(cuts) {
         return refused(format!(
-            "`{}` changes how the switch is reached, and over gNMI nothing takes that back: push this switch over sonic-ssh",
+            "`{}` changes how the switch is reached, and gNMI has no rollback: push this switch over sonic-ssh",
             operation.place()
         ));
     }
@@ -94,12 +94,12 @@ fn request(part: &Patch) -> Result<SetRequest, Fault> {
     let refused = |reason: String| Fault::Site { reason };
     let request = gnmi::set(part).map_err(|place| {
         refused(format!(
-            "`{place}` has `~` or `/` where SONiC's gNMI server does not find it: push this switch over sonic-ssh"
+            "SONiC's gNMI server cannot find `{place}` because of `~` or `/`: push this switch over sonic-ssh"
         ))
     })?;
     match request.encoded_len() {
         bytes if bytes > SET_MAX => Err(refused(format!(
-            "a Set of {bytes} bytes is more than the {SET_MAX} that SONiC's gNMI server takes: push this switch over sonic-ssh"
+            "a Set of {bytes} bytes exceeds the {SET_MAX} that SONiC's gNMI server accepts: push this switch over sonic-ssh"
         ))),
         _ => Ok(request),
     }
@@ -169,7 +169,7 @@ impl OverGnmi<'_> {
     ) -> Result<(), Fault> {
         let unsaved = |reason: &str| Fault::Remote {
             operation: progress.begin(Operation::Confirming),
-            reason: format!("the switch runs what is wanted and did not save it: {reason}"),
+            reason: format!("the switch runs the target state but did not save it: {reason}"),
             is_transient: false,
         };
         let Some(request) = gnmi::saving(held) else {
@@ -294,7 +294,7 @@ impl OverGnmi<'_> {
         if !has.supported_encodings.contains(&Encoding::JsonIetf.into()) {
             return Err(Fault::Remote {
                 operation,
-                reason: "its gNMI server does not take JSON_IETF, so it is not SONiC's".to_owned(),
+                reason: "its gNMI server does not accept JSON_IETF, so it is not SONiC's".to_owned(),
                 is_transient: false,
             });
         }
@@ -390,21 +390,21 @@ fn still_open(part: &Patch, left: &Change) -> Vec<String> {
 fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
     let all = part.operations.len();
     let applied = match all - open.len() {
-        0 => "none of it was applied".to_owned(),
-        some => format!("{some} of {all} changes are applied all the same"),
+        0 => "no change was applied".to_owned(),
+        some => format!("{some} of {all} changes were applied"),
     };
     let (reason, is_transient) = match error {
         ClientError::Rpc { message, .. } if is_at_work(message) => {
-            (format!("{error}; another Set is at work on this switch, or one died: {REMEDY}"), true)
+            (format!("{error}; another Set is in progress or was interrupted: {REMEDY}"), true)
         }
         ClientError::Rpc { message, .. } if message.starts_with("Timeout") => {
-            (format!("{error}; the switch still works on it: push again later"), false)
+            (format!("{error}; the switch is still applying it; push again later"), false)
         }
         ClientError::Rpc { .. } => {
-            (format!("{error}; SONiC says more in the system log of the switch"), error.is_transient())
+            (format!("{error}; see the system log of the switch"), error.is_transient())
         }
         ClientError::Deadline { .. } => {
-            (format!("{error}; the switch may still work on it: push again later"), false)
+            (format!("{error}; the switch may still be applying it; push again later"), false)
         }
         _ => (error.to_string(), error.is_transient()),
     };
@@ -415,7 +415,7 @@ fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
 fn lost(error: &ClientError, fault: &Fault) -> Fault {
     Fault::Remote {
         operation: Operation::Writing,
-        reason: format!("{error}; what was applied is not known, because then, {fault}"),
+        reason: format!("{error}; the applied part is unknown, because reading it failed: {fault}"),
         is_transient: error.is_transient() && fault.is_transient(),
     }
 }
@@ -428,14 +428,14 @@ fn is_at_work(message: &str) -> bool {
 
 /// Advice for a checkpoint that is left over.
 const REMEDY: &str =
-    "where none is, take its checkpoint away with `sudo config delete-checkpoint /etc/sonic/config`";
+    "if none is in progress, delete its checkpoint with `sudo config delete-checkpoint /etc/sonic/config`";
 
 /// The server answers with the state before a Set.
 fn checkpoint() -> Fault {
     Fault::Remote {
         operation: Operation::Reading { object: "CONFIG_DB".to_owned() },
         reason: format!(
-            "the switch answers with what it held before a Set, as one is at work or died: {REMEDY}"
+            "the switch returns the state before a Set that is in progress or was interrupted: {REMEDY}"
         ),
         is_transient: true,
     }

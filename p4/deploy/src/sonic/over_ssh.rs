@@ -137,7 +137,7 @@ impl OverSsh<'_> {
         let dump = line();
         gnmi::weigh(dump.as_bytes(), options.client.memory_limit).map_err(&invalid)?;
         let config = ConfigDb::parse_dump(dump)
-            .map_err(|error| invalid(format!("sonic-db-dump printed what is not CONFIG_DB: {error}")))?;
+            .map_err(|error| invalid(format!("sonic-db-dump printed an invalid CONFIG_DB: {error}")))?;
         Ok(Held { config, digest, is_pending, routing })
     }
 
@@ -213,7 +213,7 @@ impl OverSsh<'_> {
             let Some(holder) = failed.holder() else { return Err(fault(failed.reason, failed.is_transient)) };
             if dead == Some(holder.fence) || !owner::is_gone(&holder.owner) {
                 let Holder { owner, seconds, .. } = holder;
-                let reason = format!("`{owner}` changes this switch, for at most {seconds} s more");
+                let reason = format!("`{owner}` is changing this switch, for at most {seconds} s more");
                 return Err(fault(reason, false));
             }
             dead = Some(holder.fence);

@@ -123,20 +123,19 @@ impl SonicPlan {
         if found != self.live {
             return Err(Fault::Moved { moved: self.live.moved(&found) });
         }
-        let other =
-            |reason: String| Fault::Ended { reason: format!("the plan contradicts itself: {reason}") };
+        let other = |reason: String| Fault::Ended { reason: format!("the plan is inconsistent: {reason}") };
         let wanted = self.patch.apply(held).map_err(other)?;
         if digest(&wanted, &tables) != self.desired {
-            return Err(other("its patch does not lead to the state that it names".to_owned()));
+            return Err(other("its patch does not produce its target state".to_owned()));
         }
         let made = Resolved { tree: owned_part(&wanted, &wanted), overlay: self.overlay() };
         let again = change(device, held, &made.tree, &made.overlay, self.is_reload_asked());
         let again = again.map_err(|error| Fault::Site { reason: error.to_string() })?;
         if again.patch != self.patch {
-            return Err(other("other changes would be made than it shows".to_owned()));
+            return Err(other("the changes differ from those that it shows".to_owned()));
         }
         if again.method != self.method || again.bounces != self.bounces {
-            return Err(other("it would be applied in another way than it shows".to_owned()));
+            return Err(other("the method differs from the one that it shows".to_owned()));
         }
         Ok(made)
     }

@@ -115,7 +115,7 @@ impl HeldRouting {
             reasons.push("the `bgp` container does not answer".to_owned());
         }
         if is_asked && !running.is_empty() {
-            reasons.push("a reload was asked for".to_owned());
+            reasons.push("a reload was requested".to_owned());
         }
         let method = match configured {
             // Also without differences: the daemons restart, and take a while until they run the file.
@@ -254,12 +254,12 @@ impl RoutingPlan {
             return Ok(());
         }
         if change.live != self.live {
-            return Err(Fault::Moved { moved: vec![format!("`{FRR_CONF}` is not as it was")] });
+            return Err(Fault::Moved { moved: vec![format!("`{FRR_CONF}` has changed")] });
         }
         if change.method == self.how && change.commands == self.commands {
             return Ok(());
         }
-        let reason = "the plan contradicts itself: `frr.conf` would be applied in another way than it shows";
+        let reason = "the plan is inconsistent: the method for `frr.conf` differs from the one that it shows";
         Err(Fault::Ended { reason: reason.to_owned() })
     }
 }

@@ -32,7 +32,7 @@ const LOAD: &str = "load() { if grep -q '\"NODE_CFG\"' \"$1\"; then config reloa
 fn one_asic(namespaces: &str) -> String {
     format!(
         "for space in {namespaces}/asic*; do\n\
-         [ ! -e \"$space\" ] || {{ echo 'the switch has several ASICs, each with its own CONFIG_DB: closc writes one for a switch' >&2; \
+         [ ! -e \"$space\" ] || {{ echo 'the switch has several ASICs, each with its own CONFIG_DB; closc supports one per switch' >&2; \
          exit 78; }}\ndone\n"
     )
 }
@@ -106,7 +106,7 @@ fn claimed(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     let seconds = confirm.as_secs().saturating_add(LEASE_MORE_S);
     format!(
         "umask 077\nmkdir -p {state}\nexec 9>{state}/lock\n\
-         flock -w 45 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n{}{}",
+         flock -w 45 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n{}{}",
         sequence::check(state, claim.release),
         lease::take(state, claim.owner, seconds, claim.dead),
     )
@@ -127,7 +127,7 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) ->
         let _ = write!(
             body,
             "{}case $(frr | sha256sum) in {digest}*) ;;\n\
-             *) echo 'frr.conf or what FRR runs changed after it was read' >&2; {end}exit 77 ;; esac\n",
+             *) echo 'frr.conf or the running configuration of FRR changed after it was read' >&2; {end}exit 77 ;; esac\n",
             routing::reading(&link.frr)
         );
     }
@@ -193,7 +193,7 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
     let _ = write!(
         body,
         "}}\nif go; then rm -f {state}/pid; else rm -f {state}/pid; exec 9>&-; {state}/roll-back >&2; \
-         echo 'SONiC refused the change; the switch is as it was' >&2; exit 70; fi\n"
+         echo 'SONiC rejected the change; the switch was rolled back' >&2; exit 70; fi\n"
     );
 }
 
@@ -202,7 +202,7 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
 /// fires in the meantime, the rollback waits for the lock.
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     whole(&format!(
-        "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
+        "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is in progress on this switch' >&2; exit 75; }}\n\
          {}{}",
         lease::check(state, fence),
         confirming(state, release)
@@ -222,7 +222,7 @@ pub(super) fn remember(state: &str, confirm: Duration, claim: Claim<'_>) -> Stri
 
 fn confirming(state: &str, release: Option<SequenceGuard>) -> String {
     format!(
-        "[ -e {state}/pending ] || {{ echo 'the switch took the change back before it was confirmed' >&2; exit 76; }}\n\
+        "[ -e {state}/pending ] || {{ echo 'the switch rolled the change back before it was confirmed' >&2; exit 76; }}\n\
          : > {state}/saving\n\
          config save -y </dev/null >&2\n\
          {}rm -f {state}/pending\n\
@@ -277,7 +277,7 @@ fn way_back(link: &SshLink) -> String {
 /// runs the saved state.
 fn unit(state: &str) -> String {
     format!(
-        "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\n\
+        "[Unit]\nDescription=Roll back an unconfirmed closc push\n\
          After=sonic.target database.service config-setup.service\nConditionPathExists={state}/pending\nStartLimitIntervalSec=0\n\n\
          [Service]\nType=simple\nExecStart={state}/roll-back\nRestart=on-failure\nRestartSec={AGAIN_S}\n\n\
          [Install]\nWantedBy=multi-user.target\n"

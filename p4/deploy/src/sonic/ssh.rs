@@ -137,8 +137,8 @@ impl Ssh {
         match status {
             Some(status) if status.success() => match output.recv_timeout(AFTER_END) {
                 Ok(Ok(output)) => Ok(String::from_utf8_lossy(&output).into_owned()),
-                Ok(Err(error)) => Err(fault(format!("what the switch printed {error}"))),
-                Err(_) => Err(fault("`ssh` ended, and another process keeps its output open".to_owned())),
+                Ok(Err(error)) => Err(fault(format!("the output of the switch {error}"))),
+                Err(_) => Err(fault("`ssh` ended, but another process keeps its output open".to_owned())),
             },
             Some(status) => Err(Failed {
                 reason: last(&text(&errors)).unwrap_or_else(|| format!("`ssh` ended with {status}")),

@@ -160,7 +160,7 @@ impl Keeper<'_> {
             };
             tokio::select! {
                 changed = primacy.changed() => if changed.is_err() {
-                    return self.broken("the stream is gone".to_owned());
+                    return self.broken("the stream ended".to_owned());
                 },
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
             }

@@ -37,7 +37,7 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "closc_device_in_sync_age_seconds",
-        help: "Time since the switch was last found, or brought, to where it should be.",
+        help: "Time since the switch was last in sync.",
         kind: "gauge",
         value: |device| device.in_sync_age_seconds,
     },
@@ -49,31 +49,31 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         name: "closc_device_checks_total",
-        help: "How often the switch was read and compared.",
+        help: "Number of checks of the switch.",
         kind: "counter",
         value: |device| Some(device.checks as f64),
     },
     Family {
         name: "closc_device_repairs_total",
-        help: "How often something had to be sent.",
+        help: "Number of repairs of the switch.",
         kind: "counter",
         value: |device| Some(device.repairs as f64),
     },
     Family {
         name: "closc_device_pipelines_set_total",
-        help: "How often the pipeline was set.",
+        help: "Number of times that the pipeline was set.",
         kind: "counter",
         value: |device| Some(device.pipelines_set as f64),
     },
     Family {
         name: "closc_device_connections_total",
-        help: "How often a connection was opened.",
+        help: "Number of connections that were opened.",
         kind: "counter",
         value: |device| Some(device.connections as f64),
     },
     Family {
         name: "closc_device_failures_total",
-        help: "How often something went wrong.",
+        help: "Number of failures.",
         kind: "counter",
         value: |device| Some(device.failures as f64),
     },
@@ -94,7 +94,7 @@ pub(super) fn of_switch(board: &Board, request: &Request) -> Answer {
         Some(counters) => of_text(counters.metrics("closc_device", ("device", name))),
         None => Answer::text(
             404,
-            "no counters of such a switch are read: with `--counters`, of switches whose primary this watch is\n",
+            "no counters of this switch: the watch needs `--counters` and must be its primary\n",
         ),
     }
 }
@@ -106,7 +106,7 @@ fn of_text(body: String) -> Answer {
 
 fn text(status: &WatchStatus) -> String {
     let mut text = String::new();
-    head(&mut text, "closc_devices", "Switches that are watched.", "gauge");
+    head(&mut text, "closc_devices", "Watched switches.", "gauge");
     line(&mut text, "closc_devices", "", status.devices.len() as f64);
     for family in FAMILIES {
         head(&mut text, family.name, family.help, family.kind);
@@ -116,7 +116,7 @@ fn text(status: &WatchStatus) -> String {
             }
         }
     }
-    let help = "Entries of a table that differed when the switch was last looked at; of switches that are not repaired.";
+    let help = "Entries of a table that differed at the last check, for switches that are not repaired.";
     head(&mut text, "closc_device_differences", help, "gauge");
     for (name, device) in &status.devices {
         for (table, count) in &device.differences {
@@ -124,7 +124,7 @@ fn text(status: &WatchStatus) -> String {
             line(&mut text, "closc_device_differences", &labels, *count as f64);
         }
     }
-    head(&mut text, "closc_device_updates_total", "Updates that were applied.", "counter");
+    head(&mut text, "closc_device_updates_total", "Applied updates.", "counter");
     for (name, device) in &status.devices {
         let updates = device.updates;
         let kinds = [("insert", updates.insert), ("modify", updates.modify), ("delete", updates.delete)];
@@ -133,7 +133,7 @@ fn text(status: &WatchStatus) -> String {
             line(&mut text, "closc_device_updates_total", &labels, count as f64);
         }
     }
-    let help = "Switches of the tree that are not watched, by what they run.";
+    let help = "Switches of the tree that are not watched, by operating system.";
     head(&mut text, "closc_devices_left_alone", help, "gauge");
     for left in &status.left_alone {
         let labels = format!("{{os=\"{}\"}}", escaped(&left.os));
@@ -148,7 +148,7 @@ type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
 
 /// Sums of the counters of switches; values per port or segment are served only switch by switch.
 fn counters(text: &mut String, status: &WatchStatus) {
-    let help = "1 if the counters of the switch were read when it was last looked at.";
+    let help = "1 if the counters of the switch were read at its last check.";
     head(text, "closc_device_counted", help, "gauge");
     for (name, device) in status.devices.iter().filter(|(_, device)| device.role != Role::Watching) {
         line(text, "closc_device_counted", &labels(name, device, ""), flag(device.counters.is_some()));
@@ -161,15 +161,19 @@ fn counters(text: &mut String, status: &WatchStatus) {
     if counted.is_empty() {
         return;
     }
-    head(text, "closc_device_received_packets_total", "Packets that came in.", "counter");
+    head(text, "closc_device_received_packets_total", "Received packets.", "counter");
     for (name, device, sums) in &counted {
         let labels = labels(name, device, "");
         line(text, "closc_device_received_packets_total", &labels, sums.received as f64);
     }
     let families: [(&str, &str, Part); 3] = [
-        ("closc_device_sent_packets_total", "Packets that went out, by class.", |sums| &sums.sent),
-        ("closc_device_ecn_marked_packets_total", "Of these, how many were marked.", |sums| &sums.marked),
-        ("closc_device_trimmed_packets_total", "Of these, how many were cut short.", |sums| &sums.trimmed),
+        ("closc_device_sent_packets_total", "Sent packets, by class.", |sums| &sums.sent),
+        ("closc_device_ecn_marked_packets_total", "Sent packets with an ECN mark, by class.", |sums| {
+            &sums.marked
+        }),
+        ("closc_device_trimmed_packets_total", "Sent packets that were trimmed, by class.", |sums| {
+            &sums.trimmed
+        }),
     ];
     for (family, help, of) in families {
         head(text, family, help, "counter");
@@ -180,7 +184,7 @@ fn counters(text: &mut String, status: &WatchStatus) {
             }
         }
     }
-    head(text, "closc_device_dropped_packets_total", "Packets that were dropped, by reason.", "counter");
+    head(text, "closc_device_dropped_packets_total", "Dropped packets, by reason.", "counter");
     for (name, device, _) in &counted {
         for (reason, cell) in device.counters.iter().flat_map(|counters| &counters.drops) {
             let labels = labels(name, device, &format!(",reason=\"{}\"", escaped(reason)));

@@ -83,7 +83,7 @@ fn entries_twice() {
     let fabric = crate::support::info().action("ingress.fabric_port").expect("an action").preamble.id;
     let other = |text: &str| first(text).replace(&nic.to_string(), &fabric.to_string());
     let message = refused(&edited(|text| format!("{text}\n{}\n", other(&text))));
-    assert!(message.contains("an entity twice: ingress.port_role  ingress_port=1"), "{message}");
+    assert!(message.contains("a duplicate entity: ingress.port_role  ingress_port=1"), "{message}");
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn updates_that_are_no_state() {
          packet_count: 0 }} }} }} }}"
     );
     let message = refused(&edited(|text| format!("{text}\n{update}\n")));
-    assert!(message.ends_with("the data plane changes it, so no state of it can be kept"), "{message}");
+    assert!(message.ends_with("the data plane changes it, so it is not part of a state"), "{message}");
     let message = refused(&edited(|text| text.replacen("type: INSERT", "type: DELETE", 1)));
-    assert!(message.ends_with("a state consists of what is there"), "{message}");
+    assert!(message.ends_with("a state contains no deletions"), "{message}");
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn a_tree_without_its_pipeline() {
 fn inventory_and_tree_must_agree() {
     let files = compiled(1, 1, 1);
     let error = |names: &[&str]| fleet(&files, &inventory(names)).err().expect("refused").to_string();
-    assert_eq!(error(&[T0]), "a switch of the tree not in the inventory: `p0-t1-001`");
+    assert_eq!(error(&[T0]), "the inventory lacks a switch of the tree: `p0-t1-001`");
     assert_eq!(
         error(&[T0, "p0-t1-001", "p9-t0-001"]),
-        "a switch of the inventory without entries in the tree: `p9-t0-001`"
+        "the tree has no entries for a switch of the inventory: `p9-t0-001`"
     );
     let mut configured = files.clone();
     for (name, file) in [("p2-t0-001", "config_db.json"), ("p3-t0-001", "eos.conf")] {

@@ -181,7 +181,7 @@ async fn what_takes_a_reload_is_refused_by_name() {
         "{said}"
     );
     let planned = plan(&fleet(&switches, &other), &options(), silent()).await.expect_err("refused before");
-    assert!(planned[0].to_string().contains("takes a reload"), "{planned:?}");
+    assert!(planned[0].to_string().contains("needs a reload"), "{planned:?}");
     assert_eq!(n_sets(&switches[NAME]), 0);
 }
 
@@ -190,7 +190,7 @@ async fn what_may_cut_the_connection_is_refused_by_name() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let report = pushed(&switches, &NEW.replace("192.0.2.1/24", "198.51.100.1/24"), &options()).await;
     let said = fault(&report).to_string();
-    assert!(said.contains("MGMT_INTERFACE|eth0|") && said.contains("nothing takes that back"), "{said}");
+    assert!(said.contains("MGMT_INTERFACE|eth0|") && said.contains("gNMI has no rollback"), "{said}");
     let overlay =
         Overlay::parse([("gnmi.json", r#"{ "tables": { "GNMI": { "gnmi": { "port": "50052" } } } }"#)]);
     let options = SonicOptions { overlay: overlay.expect("right"), ..SonicOptions::default() };
@@ -229,7 +229,7 @@ async fn what_the_switch_refuses_is_said_with_its_words() {
     let report = pushed(&switches, &refused, &options()).await;
     let said = fault(&report).to_string();
     assert!(said.contains("Set refused: UNKNOWN: Error: validating function returned False"), "{said}");
-    assert!(said.contains("none of it was applied"), "{said}");
+    assert!(said.contains("no change was applied"), "{said}");
     assert_eq!(fault(&report).kind(), "refused");
     assert_eq!(config(&switches[NAME].lock().running), ConfigDb::parse(OLD).expect("right"));
 }
@@ -261,7 +261,7 @@ async fn a_set_that_died_is_seen_and_said() {
     for tree in [OLD_TREE, NEW] {
         let report = pushed(&switches, tree, &once()).await;
         let said = fault(&report).to_string();
-        assert!(said.contains("answers with what it held before a Set"), "{said}");
+        assert!(said.contains("returns the state before a Set"), "{said}");
         assert!(said.contains("config delete-checkpoint /etc/sonic/config"), "{said}");
     }
     // The push waits for a Set that is still running.
@@ -462,18 +462,21 @@ fn what_an_inventory_says_is_checked() {
     };
     for (rule, why) in [
         ("transport: sonic-gnmi, address: 'a b'", "is neither a host name nor an address"),
-        ("transport: sonic-gnmi, address: a, state: /etc/x", "nothing waits for a confirmation"),
-        ("transport: sonic-gnmi, address: a, user: admin", "goes with a `password_file`"),
-        ("transport: sonic-gnmi, address: a, password_file: empty", "goes with a `user`"),
+        ("transport: sonic-gnmi, address: a, state: /etc/x", "changes over gNMI are not confirmed"),
+        ("transport: sonic-gnmi, address: a, user: admin", "needs `password_file`"),
+        ("transport: sonic-gnmi, address: a, password_file: empty", "needs `user`"),
         (
             "transport: sonic-gnmi, address: a, user: u, password_file: empty",
             "the password is not of printable ASCII",
         ),
         ("transport: sonic-gnmi, address: a, user: u, password_file: gone", "password `gone`: no such file"),
-        ("transport: sonic-gnmi, address: a, tls: {}", "TLS needs the authority that signs targets"),
-        ("transport: sonic-gnmi, address: a, tls: { ca: ca.pem, cert: c }", "`cert` and `key` go together"),
-        ("transport: sonic-ssh, address: a, password_file: empty", "`ssh` goes by your keys"),
-        ("transport: sonic-ssh, address: a, tls: { ca: ca.pem }", "`ssh` goes by your keys"),
+        ("transport: sonic-gnmi, address: a, tls: {}", "TLS needs `ca`, the authority that signs targets"),
+        (
+            "transport: sonic-gnmi, address: a, tls: { ca: ca.pem, cert: c }",
+            "`cert` and `key` must be set together",
+        ),
+        ("transport: sonic-ssh, address: a, password_file: empty", "`ssh` uses your keys"),
+        ("transport: sonic-ssh, address: a, tls: { ca: ca.pem }", "`ssh` uses your keys"),
     ] {
         let said = refused(rule);
         assert!(said.contains(why), "{rule}: {said}");
@@ -483,7 +486,7 @@ fn what_an_inventory_says_is_checked() {
     let beside = Files::from([("p".to_owned(), b"not-a-secret".to_vec())]);
     let inventory = Inventory::parse(text).expect("right");
     let said = fleet_of(&inventory, beside, NEW, SonicOptions::default()).err().expect("no TLS").to_string();
-    assert!(said.contains("and a password need `tls`") && !said.contains("not-a-secret"), "{said}");
+    assert!(said.contains("with a password needs `tls`") && !said.contains("not-a-secret"), "{said}");
 }
 
 /// State of the daemons with the old tree.

@@ -38,14 +38,14 @@ fn lines(fleet: &Fleet) -> Vec<String> {
 async fn they_are_in_every_report() {
     let lab = Lab::start(mixed()).await;
     let fleet = fleet(&lab, &lab.inventory, |_| true);
-    let rest = "and nothing is done about them, the first is";
+    let rest = "skipped, the first is";
     assert_eq!(
         lines(&fleet),
         [
-            format!("1 switch runs `eos` {rest} `p0-t0-005` with `eos.conf`: do eos"),
-            format!("2 switches run `frr` {rest} `p0-t0-003` with `frr.conf`, `ip.batch`: do frr"),
+            format!("1 switch runs `eos` and is {rest} `p0-t0-005` with `eos.conf`: do eos"),
+            format!("2 switches run `frr` and are {rest} `p0-t0-003` with `frr.conf`, `ip.batch`: do frr"),
             format!(
-                "1 switch runs `sonic` {rest} `p0-t0-002` with `config_db.json`: a rule under `sonic` in the inventory sets how to reach them"
+                "1 switch runs `sonic` and is {rest} `p0-t0-002` with `config_db.json`: add a rule under `sonic` to the inventory"
             ),
         ]
     );

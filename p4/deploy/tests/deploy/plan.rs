@@ -110,17 +110,16 @@ async fn a_file_that_was_tampered_with_is_refused() {
     let shown = text.replacen("ingress_port=1 -> nic_port()", "ingress_port=1 -> fabric_port()", 1);
     let message = refused(&shown);
     assert!(
-        message.starts_with("`p0-t0-001`: `+ ingress.port_role  ingress_port=1 -> fabric_port()` is shown")
+        message.starts_with(
+            "`p0-t0-001`: the plan shows `+ ingress.port_role  ingress_port=1 -> fabric_port()`"
+        )
     );
     assert!(
         message.ends_with("`+ ingress.port_role  ingress_port=1 -> nic_port()` would be sent"),
         "{message}"
     );
     let newer = text.replacen("closc-push-plan/1", "closc-push-plan/2", 1);
-    assert_eq!(
-        refused(&newer),
-        "the plan has the form `closc-push-plan/2`, this program reads `closc-push-plan/1`"
-    );
+    assert_eq!(refused(&newer), "the plan has format `closc-push-plan/2`; expected `closc-push-plan/1`");
     assert!(matches!(Plan::from_json("{}"), Err(PlanFileError::Form { .. })));
     assert!(matches!(Plan::from_json("no plan"), Err(PlanFileError::Form { .. })));
     let other = text.replacen("\"cookie\": \"0x", "\"cookie\": \"0x1", 1);
@@ -142,7 +141,7 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
     let shown: Vec<String> = vec!["+ ".to_owned(); 1 << 10];
     hostile["devices"][T0]["changes"] = shown.into();
     let refused = Plan::from_json(&hostile.to_string()).expect_err("these are others").to_string();
-    assert!(refused.contains("is shown"), "{refused}");
+    assert!(refused.contains("the plan shows"), "{refused}");
     // A number of entities that exceeds any switch.
     let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let device = &mut hostile["devices"][T0];

@@ -353,7 +353,7 @@ async fn what_the_switch_refuses_leaves_it_as_it_was() {
     let report = switch.push(&tree).await;
     let said = fault(&report).to_string();
     assert!(said.contains("validating function returned False"), "{said}");
-    assert!(said.contains("the switch is as it was"), "{said}");
+    assert!(said.contains("the switch was rolled back"), "{said}");
     assert_eq!(switch.config("db.json"), ConfigDb::parse(OLD).expect("right"), "{}", switch.log());
     assert!(!switch.path("state/pending").exists() && !switch.path("timer").exists(), "{}", switch.log());
 }
@@ -430,7 +430,7 @@ async fn the_way_back_takes_what_sonic_has_no_model_of() {
     let tree = NEW.replace(r#""size": "1""#, r#""size": "2""#);
     let report = switch.push(&tree).await;
     let said = fault(&report).to_string();
-    assert!(said.contains("missing yang models") && said.contains("the switch is as it was"), "{said}");
+    assert!(said.contains("missing yang models") && said.contains("the switch was rolled back"), "{said}");
     assert_eq!(switch.config("db.json"), ConfigDb::parse(&held).expect("right"), "{}", switch.log());
 }
 

@@ -94,11 +94,11 @@ fn half_an_identity_is_none() {
             .expect("refused")
             .to_string()
     };
-    assert_eq!(refused(&inventory), "inventory: `p0-t0-001`: `cert` and `key` go together");
+    assert_eq!(refused(&inventory), "inventory: `p0-t0-001`: `cert` and `key` must be set together");
     inventory.devices.get_mut(T0).expect("there").tls = Some(Tls::default());
     assert_eq!(
         refused(&inventory),
-        "inventory: `p0-t0-001`: TLS needs the authority that signs targets: `ca`"
+        "inventory: `p0-t0-001`: TLS needs `ca`, the authority that signs targets"
     );
     let ca = Tls { ca: Some("ca.pem".to_owned()), ..Tls::default() };
     inventory.devices.get_mut(T0).expect("there").tls = Some(ca);

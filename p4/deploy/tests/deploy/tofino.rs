@@ -79,15 +79,14 @@ async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
     let missing = fleet(&lab, beside()).err().expect("nobody says what the chip loads");
     assert_eq!(
         missing,
-        "inventory: `p0-t0-001`: no tree has the program of pipeline `fabric_tna`: give `device_config`, the file that the \
-         compiler of the switch's SDE makes of it, or `keeps_program: true`"
+        "inventory: `p0-t0-001`: no tree contains the program of pipeline `fabric_tna`: set `device_config`, the output of the compiler of the switch's SDE, or `keeps_program: true`"
     );
     lab.inventory.defaults.device_config = Some("hw/chip.bin".to_owned());
     assert_eq!(fleet(&lab, Files::new()).err().expect("no such file"), "`hw/chip.bin`: no such file");
     let device = lab.inventory.devices.get_mut(T0).expect("it is there");
     (device.keeps_program, device.device_config) = (true, Some("hw/chip.bin".to_owned()));
     let both = fleet(&lab, beside()).err().expect("one or the other");
-    assert!(both.ends_with("`device_config` is set, and with `keeps_program` nothing is"), "{both}");
+    assert!(both.ends_with("`device_config` cannot be set with `keeps_program`"), "{both}");
 }
 
 /// A switch with a program that another party compiled and set has other ids for the same names.

@@ -33,7 +33,7 @@ async fn a_closed_gate_stops_the_push() {
     });
     let report = push(&lab.fleet(), &options(), closc_deploy::silent(), gate).await;
     assert!(!report.is_good());
-    assert_eq!(report.stopped.as_deref(), Some("the gate stayed closed after plane 1: 32 NICs lost plane 1"));
+    assert_eq!(report.stopped.as_deref(), Some("the gate failed after plane 1: 32 NICs lost plane 1"));
     assert_eq!(report.counts(), (4, 0, 2));
     assert!(lab.targets["p2-t0-001"].pipeline().is_none(), "plane 2 was not touched");
     assert_eq!(report.devices["p2-t0-001"], Outcome::Skipped);

@@ -67,7 +67,7 @@ const SAVED: &str = "etc/nvue.d/startup.yaml";
 
 /// Changes the startup configuration.
 pub(super) fn saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
-    let named: &[&[&str]] = &[&["nvue.yaml", "as the configuration that the switch starts with"]];
+    let named: &[&[&str]] = &[&["nvue.yaml", "the same configuration in the startup configuration"]];
     if pick(4) == 0 {
         std::fs::remove_file(victim.fleet.at(victim.name, SAVED)).expect("it is there");
         return Some(Damage::new(Act::Emptied, SAVED, named));

@@ -171,7 +171,8 @@ pub(super) fn saved(
         _ => (0..lines.len()).filter(|at| !lines[*at].is_empty() && !lines[*at].starts_with('#')).collect(),
     };
     let name = file.name();
-    let starts: &[&[&str]] = &[&[name, "saved:"], &[name, "as the file that FRR starts with"]];
+    let starts: &[&[&str]] =
+        &[&[name, "saved:"], &[name, "the same configuration in the file that FRR starts with"]];
     if own.is_empty() {
         return None;
     }

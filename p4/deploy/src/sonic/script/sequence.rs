@@ -11,7 +11,7 @@ pub(super) fn check(state: &str, guard: Option<SequenceGuard>) -> String {
     let own = guard.sequence;
     format!(
         "last=0; [ ! -e {state}/sequence ] || last=$(cat {state}/sequence)\n\
-         [ \"$last\" -le {own} ] || {{ echo \"the switch took a tree with sequence number $last, and this one has {own}: push a newer \
+         [ \"$last\" -le {own} ] || {{ echo \"the switch has a tree with sequence number $last, and this one has {own}: push a newer \
          one, or use \\`--allow-older\\`\" >&2; exit 79; }}\n"
     )
 }

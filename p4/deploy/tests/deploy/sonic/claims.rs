@@ -54,7 +54,7 @@ async fn a_switch_remembers_the_newest_tree_that_it_took() {
     assert_eq!(remembered(), "7\n");
     let refused = switch.push_with(&old, of(6, false)).await;
     let why = fault(&refused).to_string();
-    assert!(why.contains("took a tree with sequence number 7, and this one has 6"), "{why}");
+    assert!(why.contains("has a tree with sequence number 7, and this one has 6"), "{why}");
     switch.assert_good(NEW, &refused);
     // A tree without changes counts too.
     assert!(switch.push_with(NEW, of(8, false)).await.is_good(), "{}", switch.log());

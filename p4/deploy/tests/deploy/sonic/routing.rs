@@ -185,7 +185,7 @@ async fn routing_that_nobody_confirmed_is_taken_back() {
     put(&switch.path("frr-refuses"), "no route-map", 0o600);
     let report = switch.push_routing(ROUTING).await;
     let said = fault(&report).to_string();
-    assert!(said.contains("the switch is as it was"), "{said}");
+    assert!(said.contains("the switch was rolled back"), "{said}");
     fs::remove_file(switch.path("frr-refuses")).expect("it is ours");
     assert_eq!(switch.text("frr/frr.conf"), before[0]);
     assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None, "{}", switch.log());
@@ -252,7 +252,7 @@ async fn a_saved_plan_has_the_file_and_is_refused_where_routing_moved() {
     let running = switch.text("frr/running");
     put(&switch.path("frr/running"), &running.replace("router-id 1.0.0.1", "router-id 1.0.0.2"), 0o600);
     let report = push().await;
-    assert!(fault(&report).to_string().contains("`frr.conf` is not as it was"), "{report:?}");
+    assert!(fault(&report).to_string().contains("`frr.conf` has changed"), "{report:?}");
     put(&switch.path("frr/running"), &running, 0o600);
     let report = push().await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
