@@ -82,7 +82,7 @@ pub enum OrderFault {
     #[error("no denial {0} is in force")]
     NoDenial(u64),
     /// The maximum number of denials is reached.
-    #[error("there are {DENIALS_MAX} denials already")]
+    #[error("the limit of {DENIALS_MAX} denials is reached")]
     Full,
     /// The denial would leave too few paths.
     #[error("`{0}` is not denied: {1}")]

@@ -88,7 +88,7 @@ pub enum ReportFault {
     Nic(Ipv6Addr),
     /// The path table belongs to another fabric.
     #[error(
-        "its path table is of fabric `{0}`, and not of this one: give the node the table of its group from this tree"
+        "its path table is of fabric `{0}`, not of this one: install the table of its group from this tree on the node"
     )]
     Fabric(String),
     /// The NIC does not have this turn.
@@ -115,7 +115,7 @@ pub enum ReportFault {
     },
     /// Another source claims the NIC too.
     #[error(
-        "the agent at {other} reports for `{nic}` too, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
+        "the agent at {other} also reports for `{nic}`, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
     )]
     Contested {
         /// The NIC.

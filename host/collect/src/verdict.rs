@@ -112,7 +112,7 @@ impl Verdict {
         }
         if let Some(Counted { from, lost, sent }) = self.counted {
             let from = plan.topology().naming.switch(from);
-            let _ = write!(text, "; of {sent} packets from {from} {lost} did not come");
+            let _ = write!(text, "; {lost} of {sent} packets from {from} did not arrive");
         }
         if let Some(or) = self.or {
             let _ = write!(text, "; or {} {}", or.kind(), or.name(plan));

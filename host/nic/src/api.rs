@@ -131,7 +131,7 @@ pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Ans
     Answer::Now(match change {
         Change::Denied(id) => {
             agent.allow(at, id);
-            fault(format_args!("{why}: a restart would forget the denial, so it is not in force"))
+            fault(format_args!("{why}: a restart would lose the denial, so it is not in force"))
         }
         Change::Allowed(id) => {
             fault(format_args!("{why}: denial {id} has ended, and is in force again after a restart"))
@@ -154,7 +154,7 @@ pub fn respond(agent: &mut Agent, at: &At<'_>, request: Request, unix: f64) -> (
         Request::Paths { to } => match agent.paths(at, to.octets()) {
             Some(paths) => value(paths),
             None => fault(format_args!(
-                "{to} is not the address of another NIC of the fabric, or there is no room for more"
+                "{to} is not the address of another NIC of the fabric, or the limit of NICs is reached"
             )),
         },
         Request::Findings {} => value(agent.findings(at)),

@@ -75,7 +75,7 @@ impl Bench {
             Stamps::Compare => self.stamps(&table, downlink)?,
             Stamps::On | Stamps::Off => self.figures(&table, downlink)?,
         };
-        let _ = writeln!(said, "{:.1} MiB of memory at the most", memory());
+        let _ = writeln!(said, "{:.1} MiB of memory at most", memory());
         let _ = writeln!(said, "{}", before.since());
         Ok(said)
     }

@@ -24,7 +24,7 @@ pub enum Transport {
 
 /// The name is not a transport.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a transport: expected spray, flow or static")]
+#[error("`{0}` is not a transport; expected spray, flow or static")]
 pub struct UnknownTransport(String);
 
 impl FromStr for Transport {

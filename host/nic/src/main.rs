@@ -492,9 +492,10 @@ fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
     let mode = std::fs::metadata(path)?.permissions().mode() & 0o777;
     if mode & OTHERS != 0 {
         let path = path.display();
-        return Err(
-            format!("`{path}` is a secret that others can read (mode {mode:03o}): `chmod 600` it").into()
-        );
+        return Err(format!(
+            "`{path}` is a secret that other users can read (mode {mode:03o}): run `chmod 600`"
+        )
+        .into());
     }
     let digits = text.trim();
     if !matches!(digits.len(), 16 | 32 | 64) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -20,9 +20,9 @@ const MANUAL: Manual<'static> = Manual {
     examples: &[
         (
             "closc-nic doctor --table path-tables/group-0001.bin --nic 2001:db8:1000:1::1",
-            "Check everything that the agent of this NIC needs",
+            "Check the requirements of the agent of this NIC",
         ),
-        ("closc-nic --socket /run/closc/nic0.sock probe", "Show faults that probes have found"),
+        ("closc-nic --socket /run/closc/nic0.sock probe", "Show faults found by probes"),
         ("closc-nic deny --plane 3 --reason drain", "Take a plane out of use"),
     ],
     see_also: &["closc(1)", "systemctl(1)"],

@@ -45,7 +45,7 @@ pub enum WriteFault {
     #[error("{0} is not the address of a NIC of this fabric")]
     Stranger(Ipv6Addr),
     /// The data is outside the local region.
-    #[error("the region has {has} bytes, and the write is of {total} from {local} on")]
+    #[error("the region has {has} bytes; the write has {total} from offset {local}")]
     Region {
         /// Size of the region.
         has: u64,
@@ -55,15 +55,13 @@ pub enum WriteFault {
         total: u64,
     },
     /// All channels are in use.
-    #[error(
-        "{0} other NICs are talked to already, which is all there is room for: try again when one is idle"
-    )]
+    #[error("the limit of {0} NICs is reached: try again when one is idle")]
     Crowded(usize),
     /// Too many unfinished writes to this NIC.
-    #[error("{0} writes to this NIC are under way already: try again when one is done")]
+    #[error("{0} writes to this NIC are in progress: try again when one is done")]
     Busy(usize),
     /// The size of pieces does not fit the fabric's MTU.
-    #[error("a piece of {unit} bytes does not fit: a packet carries 1 to {most} of a write")]
+    #[error("a piece of {unit} bytes does not fit; expected 1 to {most}")]
     Unit {
         /// Requested size.
         unit: u32,
@@ -71,10 +69,10 @@ pub enum WriteFault {
         most: u32,
     },
     /// The write is empty.
-    #[error("a write is of one byte at least")]
+    #[error("a write has at least one byte")]
     Empty,
     /// The write has too many pieces.
-    #[error("{total} bytes in pieces of {unit} are {pieces} pieces, and a write has {PIECES_MAX} at most")]
+    #[error("{total} bytes in pieces of {unit} are {pieces} pieces; the maximum is {PIECES_MAX}")]
     Pieces {
         /// Size of the write.
         total: u64,
@@ -97,10 +95,10 @@ pub enum WriteFault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The far side rejects it.
-    #[error("the far NIC refuses it: its region does not have all of these bytes, or cannot be written")]
+    #[error("the far NIC rejects it: its region does not contain all of these bytes, or cannot be written")]
     Refused,
     /// The local data cannot be read.
-    #[error("the region here cannot be read")]
+    #[error("the local region cannot be read")]
     Unreadable,
 }
 

@@ -139,7 +139,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
         ("ip link set dev closc0 mtu 1400", "TUN device: closc0 has an MTU of 1400"),
         (
             "ip -6 route del fcbb:bbbb:8801::/48 dev closc0",
-            "own segments: the kernel receives fcbb:bbbb:8801::/48",
+            "own segments: the kernel also receives fcbb:bbbb:8801::/48",
         ),
         ("ip link set dev nic0p0 mtu 1500", "plane 0: port nic0p0 has an MTU of 1500"),
         (
@@ -148,7 +148,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
         ),
         ("ip -6 route del fcbb:bbbb:1::/48", "plane 0: there is no route"),
         ("ip link set dev nic0p1 down", "plane 1: there is no route"),
-        ("sysctl -qw net.ipv6.conf.all.forwarding=1", "forwarding: the node forwards"),
+        ("sysctl -qw net.ipv6.conf.all.forwarding=1", "forwarding: IP forwarding is on"),
     ] {
         site.breaks(command, words);
     }
@@ -158,7 +158,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
         String::from_utf8(done.stdout).unwrap()
     };
     site.does("ip link set dev nic0p1 down");
-    assert!(named(&site).contains("plane 1: port nic0p1 is switched off: `ip link set dev nic0p1 up`"));
+    assert!(named(&site).contains("plane 1: port nic0p1 is down: `ip link set dev nic0p1 up`"));
     site.does("ip link set dev nic0p1 up && sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=1");
     let said = named(&site);
     assert!(

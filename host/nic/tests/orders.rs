@@ -167,7 +167,7 @@ fn a_log_that_cannot_be_written_refuses_denials_and_no_end_of_one() {
     let refused = agent.ask(&deny(2)).unwrap()["error"].to_string();
     assert!(refused.contains("the audit log cannot be written, so nothing is changed"), "{refused}");
     let ended = agent.ask(&Request::Allow { id: 1 }).unwrap()["error"].to_string();
-    assert!(ended.contains("the order was carried out, but the audit log"), "{ended}");
+    assert!(ended.contains("the order was executed, but the audit log"), "{ended}");
     let state = state::load(&folder.path().join("state.json")).unwrap();
     assert!(state.bans.bans.is_empty(), "{state:?}");
 }

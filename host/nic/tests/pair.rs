@@ -430,7 +430,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         assert_eq!(deny(Ban { group: Some(1), downlink: Some(1), ..ban(3) }), last("2::2"));
         deny(Ban { uplinks: Some((0, 99)), group: Some(0), ..ban(3) }).unwrap();
         let refused = deny(Ban { uplinks: Some((500, 600)), ..ban(0) }).unwrap_err();
-        assert!(refused.starts_with("uplink 500, counted from 0, is not there: a T0 has "), "{refused}");
+        assert!(refused.starts_with("uplink 500 (from 0) does not exist: a T0 has "), "{refused}");
         let refused = deny(Ban { uplinks: Some((2, 1)), ..ban(0) }).unwrap_err();
         assert!(refused.starts_with("2 is above 1"), "{refused}");
         assert_eq!(net.agents[0].bans().bans.len(), 6, "what was refused left nothing");
@@ -618,11 +618,8 @@ fn a_refused_write_says_why() {
         let all = [
             (refused(&own.to_string(), 1, ""), "of this NIC itself"),
             (refused("2001:db8::1", 1, ""), "not the address of a NIC of this fabric"),
-            (refused(&far, 0, ""), "one byte at least"),
-            (
-                refused(&far, 1 << 40, ""),
-                "pieces of 8192 are 134217728 pieces, and a write has 1048576 at most",
-            ),
+            (refused(&far, 0, ""), "at least one byte"),
+            (refused(&far, 1 << 40, ""), "pieces of 8192 are 134217728 pieces; the maximum is 1048576"),
             (refused(&far, 2, r#","unit":1,"target":18446744073709551615"#), "no region has 2 bytes from"),
             (refused(&far, 2, &format!(r#","local":{}"#, u64::MAX)), "the region has "),
         ];
@@ -630,7 +627,7 @@ fn a_refused_write_says_why() {
             assert!(said.contains(wanted), "{said}");
         }
         let taken = (0..100).map(|_| refused(&far, 1, "")).find(|said| !said.starts_with("WhenWritten"));
-        assert!(taken.unwrap().contains("64 writes to this NIC are under way already"));
+        assert!(taken.unwrap().contains("64 writes to this NIC are in progress"));
     });
 }
 
@@ -662,17 +659,17 @@ fn a_write_that_cannot_be_done_ends() {
         };
         far(net, 20, Region::File(file(1000), 1000));
         for order in [(0, 0, 1001, None), (0, 0, 1_000_000, None), (0, u64::MAX - 100, 100, None)] {
-            assert!(failed(net, order).contains("the far NIC refuses it"));
+            assert!(failed(net, order).contains("the far NIC rejects it"));
         }
         // The file can be read but not written, and has become shorter.
         let read_only = File::open(&path).unwrap();
         far(net, 30, Region::File(read_only, 1000));
-        assert!(failed(net, (0, 0, 1000, None)).contains("the far NIC refuses it"));
+        assert!(failed(net, (0, 0, 1000, None)).contains("the far NIC rejects it"));
         far(net, 40, Region::File(file(3_000_000), 3_000_000));
         net.restart_with(0, 50, Region::File(File::open(&path).unwrap(), 3_000_000));
         net.run(300 * MS);
         file(1_500_000);
-        assert_eq!(failed(net, (0, 0, 3_000_000, None)), "the region here cannot be read");
+        assert_eq!(failed(net, (0, 0, 3_000_000, None)), "the local region cannot be read");
         let at = net.at(0);
         let id = net.agents[0].write(&at, nic(1), (0, 0, 1_000_000, None)).unwrap();
         net.run(300 * MS);

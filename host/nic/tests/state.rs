@@ -47,10 +47,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     // The fabric is named by the table, or on the command line.
     for more in [&[][..], &["--fabric", "pair"]] {
         let said = says(&table(0), &of("yard", &own), more);
-        assert!(
-            said.contains("has 1 denials of fabric `yard`, and this is `pair`: take the table"),
-            "{said}"
-        );
+        assert!(said.contains("has 1 denials of fabric `yard`, but this is `pair`: use the table"), "{said}");
     }
     // Neither names it, but the previous process saved it.
     let said = says(&table_of(0, ""), &of("yard", &own), &[]);
@@ -63,7 +60,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
         "{said}"
     );
     let said = says(&table(0), &of("pair", &own).replace("state/1", "state/2"), &[]);
-    assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic reads"), "{said}");
+    assert!(said.contains("its schema is `closc-nic-state/2`; expected"), "{said}");
 }
 
 /// An existing folder keeps its owner, regardless of the state file in it. Otherwise `--state /run/x` would change the

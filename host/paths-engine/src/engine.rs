@@ -30,15 +30,13 @@ pub struct Pick {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum OpenFault {
     /// No NIC of the table has this address.
-    #[error("the address is of no NIC in the path table")]
+    #[error("the address is not a NIC of the path table")]
     Unknown,
     /// The maximum number of destinations ([`Capacity::destinations`]) is open.
-    #[error("{0} destinations are open, which is all that there is room for")]
+    #[error("the limit of {0} open destinations is reached")]
     Full(usize),
     /// The table has more planes or values than the engine's capacity.
-    #[error(
-        "the table has {planes} planes of {values} values, there is room for {room_planes} of {room_values}"
-    )]
+    #[error("the table has {planes} planes of {values} values; the limit is {room_planes} of {room_values}")]
     Shape {
         /// Planes of the table.
         planes: usize,
@@ -66,7 +64,7 @@ pub enum DenyFault {
     #[error("it would remove the last path to a destination")]
     LastPath(PathId),
     /// The maximum number of denials ([`Capacity::denials`]) is in force.
-    #[error("{0} denials are in force, which is all that there is room for")]
+    #[error("the limit of {0} denials in force is reached")]
     Full(usize),
 }
 

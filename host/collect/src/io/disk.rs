@@ -29,7 +29,7 @@ pub enum StateFault {
     #[error("`{0}` is not a state of a collector: {1}")]
     Unreadable(Utf8PathBuf, String),
     /// The state belongs to another fabric.
-    #[error("`{path}` is the state of fabric `{theirs}`, and this is `{ours}`")]
+    #[error("`{path}` is the state of fabric `{theirs}`, but this is `{ours}`")]
     Fabric {
         /// The file.
         path: Utf8PathBuf,

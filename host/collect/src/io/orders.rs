@@ -84,9 +84,7 @@ impl Authority {
         let authority = if self.is_operator(client) && is_equal(token, &self.session) {
             "certificate"
         } else if !is_private {
-            return Err(
-                "orders need TLS or loopback: a token would cross the network in the clear".to_owned()
-            );
+            return Err("orders need TLS or loopback: a token would be sent unencrypted".to_owned());
         } else if is_token(&self.token) {
             "token"
         } else {

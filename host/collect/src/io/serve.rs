@@ -118,16 +118,19 @@ fn is_proven(page: &Page, request: &Request) -> bool {
 /// Answers a request.
 pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     if request.header("host").is_some_and(|host| !is_for_us(page, host)) {
-        return fault(421, "ask for the address, or for localhost");
+        return fault(421, "use the address, or localhost");
     }
     if (request.is_post || request.path == "/api/session") && !is_proven(page, request) {
-        return fault(421, "without TLS, orders are taken at the address only: use it in place of the name");
+        return fault(
+            421,
+            "without TLS, orders are accepted only at the address: use it instead of the name",
+        );
     }
     if request.is_post {
         return if page.web {
             order(page, request)
         } else {
-            fault(405, "only GET: start it with `--web` to order anything")
+            fault(405, "only GET is served; orders need `--web`")
         };
     }
     match request.path.as_str() {
@@ -139,7 +142,7 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
         "/metrics/switch" => {
             let body = switch_metrics(&page.shared.collector(), &value(&request.query, "of"));
             body.map_or_else(
-                || fault(404, "no counters of such a switch are read: it is in the inventory and answers?"),
+                || fault(404, "no counters of this switch: check that it is in the inventory and answers"),
                 |body| of(200, "text/plain; version=0.0.4; charset=utf-8", body),
             )
         }
@@ -236,7 +239,7 @@ fn order(page: &Page, request: &Request) -> Answer {
         return fault(400, "an order is JSON with `token`, and `name` or `id`");
     };
     if !is_json || !from_us {
-        return fault(403, "only the page of this address may order anything");
+        return fault(403, "only the page of this address may send orders");
     }
     let reason = order.why.as_deref();
     let orderer = match page.authority.accept(&request.client, &order.token, page.is_private(), reason) {

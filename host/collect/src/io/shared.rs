@@ -101,7 +101,7 @@ impl Shared {
             tracing::error!("{fault}, except for denials that end");
         }
         let saved = self.disk.as_ref().map_or(Ok(()), |disk| disk.save(&next.denials));
-        let saved = saved.map_err(|error| format!("denials cannot be written down: {error}"));
+        let saved = saved.map_err(|error| format!("denials cannot be saved: {error}"));
         if saved.is_ok() {
             collector.commit(next.denials);
             if !next.changes.is_empty() {

@@ -55,23 +55,23 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
         agents.dead as f64,
     );
     text.one("source_failures_total", "counter", "Failures of all sources.", agents.failures as f64);
-    text.one("agent_findings", "gauge", "What agents call broken themselves.", agents.findings as f64);
+    text.one("agent_findings", "gauge", "Findings that agents report.", agents.findings as f64);
     text.one(
         "agents_with_other_tables",
         "gauge",
-        "Agents whose path table is not the one that this plan has.",
+        "Agents whose path table differs from this plan.",
         agents.other_tables as f64,
     );
     text.one(
         "nics_contested",
         "gauge",
-        "NICs that several agents claim, so that none of these counts.",
+        "NICs that several agents report for, so none of them counts.",
         agents.contested as f64,
     );
     text.one(
         "unseen_losses_total",
         "counter",
-        "Losses that there was no room to tally.",
+        "Losses that were not attributed, because the limit was reached.",
         collector.evidence().crowded as f64,
     );
     switches(&mut text, collector);
@@ -86,7 +86,12 @@ fn switches(text: &mut Text, collector: &Collector) {
     let (switches, naming) = (collector.switches(), &collector.plan().topology().naming);
     text.one("switches_read", "gauge", "Switches whose counters are read.", switches.latest().len() as f64);
     text.one("switches_failing", "gauge", "Switches that do not answer.", switches.faults.len() as f64);
-    text.one("switch_failures_total", "counter", "How often a switch did not.", switches.failures as f64);
+    text.one(
+        "switch_failures_total",
+        "counter",
+        "Number of polls that a switch did not answer.",
+        switches.failures as f64,
+    );
     if switches.latest().len() == 0 {
         return;
     }
@@ -143,10 +148,25 @@ fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {
         "Cables that end at the switches of a tier from below.",
         rows(&|t| t.cables as f64),
     );
-    text.family("cables_dead", "gauge", "Of these, how many carry nothing.", rows(&|t| t.dead as f64));
-    text.family("cables_gray", "gauge", "Of these, how many lose packets.", rows(&|t| t.gray as f64));
+    text.family(
+        "cables_dead",
+        "gauge",
+        "Cables that end at the switches of a tier from below and carry nothing.",
+        rows(&|t| t.dead as f64),
+    );
+    text.family(
+        "cables_gray",
+        "gauge",
+        "Cables that end at the switches of a tier from below and lose packets.",
+        rows(&|t| t.gray as f64),
+    );
     text.family("probes_total", "counter", "Probes that turned at a tier.", rows(&|t| t.probes as f64));
-    text.family("probes_lost_total", "counter", "Of these, how many were lost.", rows(&|t| t.lost as f64));
+    text.family(
+        "probes_lost_total",
+        "counter",
+        "Lost probes that turned at a tier.",
+        rows(&|t| t.lost as f64),
+    );
 }
 
 fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
@@ -158,7 +178,7 @@ fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
         *counts.entry(own.kind.word()).or_default() += 1;
     }
     let counts = counts.into_iter().map(|(kind, n)| (labels(&[("kind", kind)]), n as f64));
-    text.family("verdicts", "gauge", "What is broken.", counts);
+    text.family("verdicts", "gauge", "Findings.", counts);
     let rows = |of: &dyn Fn(&super::VerdictView) -> f64| -> Vec<Row> {
         let row = |view: &super::VerdictView| {
             let plane = view.plane.map(|plane| plane.to_string()).unwrap_or_default();
@@ -171,14 +191,14 @@ fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     text.family(
         "verdict_loss_ratio",
         "gauge",
-        "Share of probes lost over what is broken.",
+        "Share of probes lost over the broken element.",
         rows(&|v| v.share),
     );
-    text.family("verdict_confidence", "gauge", "How sure it is, 0 to 1.", rows(&|v| v.confidence));
+    text.family("verdict_confidence", "gauge", "Confidence of the finding, 0 to 1.", rows(&|v| v.confidence));
     text.family(
         "verdict_since_seconds",
         "gauge",
-        "Since when it is broken, in seconds since 1970.",
+        "Start of the finding, in seconds since 1970.",
         rows(&|v| v.since_ms as f64 / 1e3),
     );
 }
@@ -189,7 +209,7 @@ fn denials(text: &mut Text, collector: &Collector) {
         [Stage::Proposed, Stage::Applied, Stage::Expired, Stage::Returned, Stage::Lifted, Stage::Withdrawn];
     let count = |stage: Stage| list.iter().filter(|denial| denial.stage == stage).count() as f64;
     let rows = stages.map(|stage| (labels(&[("stage", stage.word())]), count(stage)));
-    text.family("denials", "gauge", "Denials by how far they are.", rows);
+    text.family("denials", "gauge", "Denials, by state.", rows);
     let held = list.iter().filter(|denial| denial.held.is_some()).count() as f64;
     text.one("denials_held", "gauge", "Denials that the last-path guard holds.", held);
     let row = |of: &dyn Fn(u64) -> usize| -> Vec<Row> {

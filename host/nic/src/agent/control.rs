@@ -84,7 +84,7 @@ pub struct Bans {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BanFault {
     /// The reason is not one of the four keywords.
-    #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
+    #[error("{}; expected administrator, drain, gray-loss or fault", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
     Reason(String),
     /// The denial has no restriction, so it would match every path.
     #[error("a denial names a plane, an uplink or a destination; this one would deny everything")]
@@ -98,7 +98,7 @@ pub enum BanFault {
         last: u8,
     },
     /// The element does not exist.
-    #[error("{what} {number}, counted from 0, is not there: a {of} has {count}")]
+    #[error("{what} {number} (from 0) does not exist: a {of} has {count}")]
     Missing {
         /// Kind of element.
         what: &'static str,
@@ -110,7 +110,7 @@ pub enum BanFault {
         count: u16,
     },
     /// The range ends before it begins, so it would deny nothing.
-    #[error("{first} is above {last}: a range has the first uplink and the last")]
+    #[error("{first} is above {last}; expected the first and the last uplink")]
     Backwards {
         /// First uplink of the range.
         first: u16,
@@ -121,7 +121,7 @@ pub enum BanFault {
     #[error("it would remove the last path to {0}")]
     LastPath(Ipv6Addr),
     /// The end time is in the past.
-    #[error("it ends in the past")]
+    #[error("its end is in the past")]
     Past,
     /// The path engine rejected it.
     #[error("{0}")]

@@ -38,7 +38,7 @@ impl Agent {
         // The fabric name comes from the table file, which may contain any characters.
         let fabric: String = fabric.chars().filter(|sign| !matches!(sign, '"' | '\\' | '\n')).collect();
         let labels = format!("{{fabric=\"{fabric}\",checksum=\"{checksum}\"}}");
-        out.gauge("table_info", "The path table in force", vec![(labels, 1.0)]);
+        out.gauge("table_info", "The path table in use", vec![(labels, 1.0)]);
         out.planes(&status.planes);
         self.probe_metrics(&mut out);
         out.room(&status);
@@ -49,7 +49,7 @@ impl Agent {
         let uplinks = uplinks.map(|((p, u), n)| (format!("{{plane=\"{p}\",uplink=\"{u}\"}}"), *n as f64));
         out.counter(
             "uplink_packets_lost_total",
-            "Packets lost that left by an uplink to a T1",
+            "Lost packets that left over an uplink to a T1",
             uplinks.collect(),
         );
         let changes = self.groups.changes();
@@ -57,11 +57,11 @@ impl Agent {
         out.counter("path_changes_total", "Changes of state of paths", changes.collect());
         out.counter(
             "events_total",
-            "What `closc-nic events` numbers",
+            "Events, as numbered by `closc-nic events`",
             vec![(String::new(), self.n_events as f64)],
         );
         out.ignored(&status.counters);
-        out.gauge("findings", "What is broken", vec![(String::new(), status.findings.len() as f64)]);
+        out.gauge("findings", "Findings", vec![(String::new(), status.findings.len() as f64)]);
         out.gauge("denials", "Denials in force", vec![(String::new(), status.denials.len() as f64)]);
         out.0
     }
@@ -91,14 +91,14 @@ impl Agent {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));
             }
         }
-        out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
+        out.counter("probes_sent_total", "Probes to a switch", turns.0);
         out.counter("probes_lost_total", "Probes that did not return", turns.1);
-        let help = "Of those that did not return, probes whose bytes were changed on their way";
+        let help = "Lost probes whose bytes were changed on their way";
         out.counter("probes_damaged_total", help, damaged);
-        out.counter("long_probes_sent_total", "Probes to a switch and back as long as data may be", long.0);
-        let help = "Of these, probes that did not return though a short one did";
+        out.counter("long_probes_sent_total", "Probes to a switch of full data length", long.0);
+        let help = "Full-length probes that did not return though a short one did";
         out.counter("long_probes_lost_total", help, long.1);
-        out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
+        out.gauge("probe_rtt_seconds", "Round trip of the last probe that returned", turns.2);
     }
 
     /// Counts the paths to each group.
@@ -152,30 +152,38 @@ impl Metrics {
         self.gauge("port_up", "Whether the port has a carrier", rows(&|p| Some(is(p.carrier))));
         self.gauge(
             "t0_up",
-            "Whether the T0 answers probes; none where the port has no carrier",
+            "Whether the T0 answers probes; absent if the port has no carrier",
             rows(&|p| p.t0_answers.map(is)),
         );
         self.gauge(
             "t0_rtt_seconds",
-            "Round trip of the last T0 probe; none where the T0 does not answer",
+            "Round trip of the last T0 probe; absent if the T0 does not answer",
             rows(&|p| p.t0_rtt_us.map(|rtt_us| rtt_us / 1e6)),
         );
         self.gauge(
             "t0_answer_age_seconds",
-            "Time since the T0 answered last",
+            "Time since the last answer of the T0",
             rows(&|p| p.t0_answered_ms_ago.map(|age_ms| age_ms / 1e3)),
         );
-        self.counter("strays_total", "Frames for other NICs that came", rows(&|p| Some(p.strays as f64)));
+        self.counter("strays_total", "Received frames for other NICs", rows(&|p| Some(p.strays as f64)));
     }
 
     fn room(&mut self, status: &StatusView) {
         let one = |n: u64| vec![(String::new(), n as f64)];
-        self.gauge("far_nics", "Far NICs whose paths are kept", one(status.channels.len() as u64));
-        self.gauge("far_nics_max", "Far NICs that there is room for", one(status.channels_max as u64));
+        self.gauge("far_nics", "Far NICs with stored paths", one(status.channels.len() as u64));
+        self.gauge(
+            "far_nics_max",
+            "Maximum number of far NICs with stored paths",
+            one(status.channels_max as u64),
+        );
         let k = &status.counters;
-        self.counter("made_room_total", "Far NICs that made room for another", one(k.made_room));
-        self.counter("no_room_total", "Packets to or from a NIC that no other made room for", one(k.no_room));
-        self.counter("not_ours_total", "Packets of the node to addresses of no NIC", one(k.not_ours));
+        self.counter("made_room_total", "Far NICs that were replaced by another", one(k.made_room));
+        self.counter(
+            "no_room_total",
+            "Packets to or from a NIC whose paths could not be stored",
+            one(k.no_room),
+        );
+        self.counter("not_ours_total", "Packets of the node to addresses that are not NICs", one(k.not_ours));
     }
 
     /// Packets per group of NICs, and per plane where that is known.
@@ -195,25 +203,25 @@ impl Metrics {
             "Packets sent to NICs of a group over a plane",
             planes(&|p| p.sent),
         );
-        self.counter("packets_lost_total", "Packets lost on the way there", planes(&|p| p.lost));
-        self.counter("packets_late_total", "Packets called lost that arrived", planes(&|p| p.late));
+        self.counter("packets_lost_total", "Packets lost on the way to a group", planes(&|p| p.lost));
+        self.counter(
+            "packets_late_total",
+            "Packets that arrived after they were counted as lost",
+            planes(&|p| p.late),
+        );
         self.counter("packets_received_total", "Packets from NICs of a group", rows(&|g| g.received));
         self.counter(
             "packets_reordered_total",
-            "Packets that waited for one before them",
+            "Packets that waited for an earlier one",
             rows(&|g| g.reordered),
         );
         self.counter(
             "packets_missed_total",
-            "Packets that were waited for and did not come",
+            "Packets that were waited for and did not arrive",
             rows(&|g| g.missed),
         );
-        self.counter("packets_duplicate_total", "Packets that came twice", rows(&|g| g.duplicates));
-        self.counter(
-            "packets_cut_total",
-            "Packets of which only the headers arrived there",
-            rows(&|g| g.cut),
-        );
+        self.counter("packets_duplicate_total", "Packets that arrived twice", rows(&|g| g.duplicates));
+        self.counter("packets_cut_total", "Packets to a group that arrived trimmed", rows(&|g| g.cut));
         self.counter(
             "packets_forgotten_total",
             "Packets without any later information",
@@ -235,7 +243,7 @@ impl Metrics {
                 }
             }
         }
-        self.gauge("paths", "Paths to NICs of a group by state, of NICs whose paths are kept", states);
+        self.gauge("paths", "Paths to NICs of a group by state, for NICs with stored paths", states);
         self.gauge("path_rtt_seconds", "Round trip of probes over the paths to NICs of a group", rtts);
     }
 
@@ -257,13 +265,9 @@ impl Metrics {
             "Times that the region could not be read or written",
             one(k.region_faults),
         );
-        self.counter("cut_total", "Packets of which only the headers came", one(k.cut));
+        self.counter("cut_total", "Packets that arrived trimmed", one(k.cut));
         let repeated = vec![(String::new(), k.repeated as f64)];
-        self.counter("repeated_total", "Pieces of writes that came again", repeated);
-        self.counter(
-            "no_path_total",
-            "Packets that no path was left for",
-            vec![(String::new(), k.no_path as f64)],
-        );
+        self.counter("repeated_total", "Pieces of writes that arrived again", repeated);
+        self.counter("no_path_total", "Packets without a path", vec![(String::new(), k.no_path as f64)]);
     }
 }

@@ -49,7 +49,7 @@ impl fmt::Display for Shares {
         let percent = |part: f64| part * 100.0 / self.all.max(1.0);
         write!(
             out,
-            "of the machine's processors {:.1} % were taken away by its host and {:.1} % idle",
+            "processors of the machine: {:.1} % stolen by its host, {:.1} % idle",
             percent(self.stolen),
             percent(self.idle)
         )
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn steal_is_the_eighth_number() {
         let shares = Shares::of("cpu  10 0 20 50 10 0 0 10 7 0\ncpu0 1 2 3\n");
-        let said = "of the machine's processors 10.0 % were taken away by its host and 60.0 % idle";
+        let said = "processors of the machine: 10.0 % stolen by its host, 60.0 % idle";
         assert_eq!(shares.to_string(), said);
         assert!(memory() > 0.0);
     }

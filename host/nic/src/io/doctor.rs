@@ -67,7 +67,7 @@ pub fn examine(
     let said = if here {
         "an address of this machine"
     } else {
-        "no address of this machine: is it the NIC of another node?"
+        "not an address of this machine; is it the NIC of another node?"
     };
     check(nic.to_string(), here, said.into());
     let tun = std::fs::File::options().read(true).write(true).open("/dev/net/tun");
@@ -114,7 +114,7 @@ fn room(status: &Value) -> (String, bool) {
         return (String::new(), false);
     };
     let mend = if no_room > 0 {
-        format!(", and no room for one more {no_room} times: give it more `--far-nics`")
+        format!(", limit reached {no_room} times: increase `--far-nics`")
     } else {
         String::new()
     };

@@ -68,7 +68,7 @@ impl Machine {
     fn open_xdp(&mut self) {
         let Some(xdp) = &mut self.xdp else { return };
         for (plane, error) in xdp.open(&self.interfaces) {
-            say(format_args!("frames of plane {plane} leave by a packet socket, not by AF_XDP: {error}"));
+            say(format_args!("frames of plane {plane} leave over a packet socket, not AF_XDP: {error}"));
         }
     }
 
@@ -113,8 +113,8 @@ impl Machine {
             if is_wanted && self.unrouted & bit == 0 {
                 let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
                 say(format_args!(
-                    "plane {plane}: the kernel has no route to {t0}, so the plane carries no packets: is its port up, and was \
-                     `ip -batch ip.batch` run since then?"
+                    "plane {plane}: the kernel has no route to {t0}, so the plane carries no packets: check that its port is up, \
+                     and run `ip -batch ip.batch` again"
                 ));
             }
             self.unrouted = if is_wanted { self.unrouted | bit } else { self.unrouted & !bit };

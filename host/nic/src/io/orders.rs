@@ -98,9 +98,8 @@ impl Orders {
     pub(crate) fn end(&self, answer: &Value) -> Result<(), String> {
         let Some(log) = &self.log else { return Ok(()) };
         let result = if answer.get("error").is_some() { "failed" } else { "changed" };
-        log.write(result, answer).map_err(|error| {
-            format!("the order was carried out, but the audit log cannot be written: {error}")
-        })
+        log.write(result, answer)
+            .map_err(|error| format!("the order was executed, but the audit log cannot be written: {error}"))
     }
 
     /// Returns the metrics of the audit log.

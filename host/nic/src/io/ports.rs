@@ -41,7 +41,7 @@ impl FromStr for Names {
         let refuse = |name: &str| {
             let name = name.escape_default();
             Err(format!(
-                "`{name}` names no interface: that is 1 to 15 bytes without spaces and slashes, or a name with `{PLANE}`"
+                "`{name}` is not an interface name; expected 1 to 15 bytes without spaces and slashes, or a name with `{PLANE}`"
             ))
         };
         if text.is_empty() {
@@ -78,7 +78,7 @@ impl Names {
         let Names::List(names) = self else { return Ok(()) };
         if names.len() != usize::from(planes) {
             let text = format!(
-                "`--ports` has {} names, and the fabric {planes} planes: give one for each plane, empty where the NIC has no port",
+                "`--ports` has {} names, but the fabric has {planes} planes: write one name per plane, empty if the NIC has no port",
                 names.len()
             );
             return Err(SetupFault::Table(text));
@@ -140,8 +140,7 @@ impl fmt::Display for Doubt {
         let Doubt { nics, metrics } = self;
         write!(
             f,
-            "{nics} NICs of this machine are on its T0s, and routes to these have {metrics} metrics, which does not say which \
-             ports are whose: give the names of its ports (`--ports 'nic0p{{plane}}'`), or mend the routes (`ip -batch ip.batch`)"
+            "{nics} NICs of this machine are on its T0s, but routes to them have {metrics} metrics, so the ports of the NIC are unknown: write the names of its ports (`--ports 'nic0p{{plane}}'`), or repair the routes (`ip -batch ip.batch`)"
         )
     }
 }

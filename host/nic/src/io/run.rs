@@ -109,7 +109,7 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
     let h = table.header();
     if (to.zone, to.group) != (h.zone, h.group) {
         let text = format!(
-            "{nic} is in group {} of zone {}, the table is of group {} of zone {}: take that group's file",
+            "{nic} is in group {} of zone {}, but the table is of group {} of zone {}: use the file of its group",
             to.group + 1,
             to.zone,
             h.group + 1,
@@ -124,11 +124,11 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
 pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> {
     match (fabric, table.fabric()) {
         (Some(wanted), Some(other)) if wanted != other => Err(SetupFault::Table(format!(
-            "the table is of fabric `{}`, and not of `{wanted}`: take the file of that fabric's tree",
+            "the table is of fabric `{}`, not `{wanted}`: use the file of that fabric's tree",
             other.escape_default()
         ))),
         (Some(wanted), None) => Err(SetupFault::Table(format!(
-            "the table does not name fabric `{wanted}`: an older `closc` wrote it, compile the fabric again"
+            "the table does not name fabric `{wanted}`, because an older `closc` wrote it: compile the fabric again"
         ))),
         (None | Some(_), _) => Ok(()),
     }
@@ -190,7 +190,7 @@ fn run_with(
     let options = Options { downlink, own_secret: own_secret()?, ..setup.agent };
     if options.secret.is_none() {
         say(format_args!(
-            "without `--cookie FILE` the cookies of messages follow from addresses: a host that reaches this NIC can forge them"
+            "without `--cookie FILE`, cookies are computed from addresses, and any host that reaches this NIC can forge messages"
         ));
     }
     let mut agent = Agent::new(&at, options, region, new_epoch())
@@ -388,7 +388,7 @@ fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
         say(format_args!("`--ports` names interfaces that do not exist yet: {names}"));
     }
     if !is_here(setup.nic) {
-        say(format_args!("{} is not an address of this machine: is it the NIC of another node?", setup.nic));
+        say(format_args!("{} is not an address of this machine; is it the NIC of another node?", setup.nic));
     }
     Ok(())
 }

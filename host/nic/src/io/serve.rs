@@ -617,7 +617,7 @@ mod tests {
         };
         let deny = "{\"op\":\"deny\",\"ban\":{\"plane\":1,\"reason\":\"drain\"}}\n";
         let answer = full(&mut agent, deny, true);
-        assert!(answer.contains("disk full: a restart would forget the denial"), "{answer}");
+        assert!(answer.contains("disk full: a restart would lose the denial"), "{answer}");
         assert!(agent.bans().bans.is_empty());
         let answer = full(&mut agent, deny, false);
         assert!(answer.contains("\"id\""), "{answer}");
@@ -680,7 +680,7 @@ mod tests {
         assert_eq!((answer(&orders), answer(&queries)), (None, None));
         turn(&mut server, 12 * SECOND);
         assert!(answer(&orders).unwrap().contains("nothing is changed: another process keeps it locked"));
-        assert!(answer(&queries).unwrap().contains("the order was carried out, but the audit log"));
+        assert!(answer(&queries).unwrap().contains("the order was executed, but the audit log"));
         assert!(agent.bans().bans.is_empty());
         assert!(server.orders().metrics().contains(" 3\n"), "{}", server.orders().metrics());
     }

@@ -46,15 +46,14 @@ pub enum SetupFault {
     Stranger(#[from] Stranger),
     /// The user cannot write to the folder of the state file.
     #[error(
-        "{0}: user `{1}` has to own its folder; help: write `--state` with a folder that does not exist yet, or `chown {1}` one that \
-         has no other use"
+        "{0}: user `{1}` must own its folder; help: set `--state` to a path in a new folder, or `chown {1}` a folder without other use"
     )]
     State(String, String),
     /// Another agent has the resource.
-    #[error("{0} is in use by another agent: stop that one first")]
+    #[error("{0} is in use by another agent: stop it first")]
     Held(String),
     /// The user does not exist.
-    #[error("there is no user `{0}` in /etc/passwd")]
+    #[error("user `{0}` is not in /etc/passwd")]
     User(String),
     /// The group does not exist.
     #[error("group `{0}` is not in /etc/group")]

@@ -48,8 +48,7 @@ struct Document {
 pub enum Stranger {
     /// They belong to another fabric.
     #[error(
-        "`{path}` has {n} denials of fabric `{theirs}`, and this is `{ours}`: take the table of that fabric, or move the file away \
-         and deny here what still has to be denied"
+        "`{path}` has {n} denials of fabric `{theirs}`, but this is `{ours}`: use the table of that fabric, or move the file away and repeat the denials that are still needed"
     )]
     Fabric {
         /// The file.
@@ -63,8 +62,7 @@ pub enum Stranger {
     },
     /// They belong to another NIC.
     #[error(
-        "`{path}` has {n} denials of the NIC {theirs}, and this is {ours}: take the file of this NIC, or move the file away and deny \
-         here what still has to be denied"
+        "`{path}` has {n} denials of the NIC {theirs}, but this is {ours}: use the file of this NIC, or move the file away and repeat the denials that are still needed"
     )]
     Nic {
         /// The file.
@@ -138,7 +136,7 @@ pub fn load(path: &Path) -> io::Result<State> {
     let Document { schema, fabric, nic, next, bans } = serde_json::from_slice(&bytes)?;
     if let Some(schema) = schema.filter(|schema| schema != SCHEMA) {
         let schema = schema.escape_default();
-        return Err(wrong(&format!("its schema is `{schema}`, and this closc-nic reads `{SCHEMA}`")));
+        return Err(wrong(&format!("its schema is `{schema}`; expected `{SCHEMA}`")));
     }
     let mut seen = BTreeSet::new();
     match bans.iter().filter_map(|ban| ban.id).find(|id| !seen.insert(*id)) {
@@ -204,7 +202,7 @@ mod tests {
         assert!(load(&path).is_err());
         fs::write(&path, r#"{"schema": "closc-nic-state/9", "next": 1, "bans": []}"#).unwrap();
         let said = load(&path).unwrap_err().to_string();
-        assert_eq!(said, "its schema is `closc-nic-state/9`, and this closc-nic reads `closc-nic-state/1`");
+        assert_eq!(said, "its schema is `closc-nic-state/9`; expected `closc-nic-state/1`");
     }
 
     #[test]

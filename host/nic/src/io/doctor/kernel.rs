@@ -85,12 +85,12 @@ pub(super) fn machine(agent_runs: bool) -> Vec<Check> {
     let set = |name: &str| std::fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok();
     let forwards = "net.ipv6.conf.all.forwarding";
     let wrong = set(forwards).filter(|value| value.trim() != "0").map(|_| {
-        let why = "the node forwards, so the kernel hands on what the agent takes as well";
+        let why = "IP forwarding is on, so the kernel also forwards the packets that the agent takes";
         (why.to_owned(), format!("sysctl -w {forwards}=0"))
     });
     vec![
-        check("capabilities", lacks, "CAP_NET_ADMIN and CAP_NET_RAW, or an agent that runs"),
-        check("forwarding", wrong, "off, as a node does not forward"),
+        check("capabilities", lacks, "CAP_NET_ADMIN and CAP_NET_RAW, or a running agent"),
+        check("forwarding", wrong, "off"),
     ]
 }
 
@@ -100,7 +100,8 @@ pub(super) fn port(table: &Table<'_>, plane: u8, hop: Option<&NextHop>, name: Op
     let device = hop.map(|hop| hop.device.as_str()).or(name);
     let batch = "ip -batch ip.batch".to_owned();
     let Some(device) = device else {
-        let why = "there is no route to the T0; routes are forgotten when a port goes down, and `closc` wrote them for this node";
+        let why =
+            "no route to the T0; routes are removed when a port goes down, and `ip.batch` adds them again";
         return check(&what, Some((why.to_owned(), batch)), "");
     };
     let disabled = format!("net.ipv6.conf.{device}.disable_ipv6");
@@ -108,19 +109,17 @@ pub(super) fn port(table: &Table<'_>, plane: u8, hop: Option<&NextHop>, name: Op
         .is_ok_and(|value| value.trim() == "1");
     let most = u32::from(table.header().mtu) + OUTER;
     let wrong = match link(device) {
-        None => Some((format!("there is no port {device}"), "ip link show".to_owned())),
+        None => Some((format!("port {device} does not exist"), "ip link show".to_owned())),
         Some(link) if !link.has("UP") => {
-            Some((format!("port {device} is switched off"), format!("ip link set dev {device} up")))
+            Some((format!("port {device} is down"), format!("ip link set dev {device} up")))
         }
         Some(link) if !link.has("LOWER_UP") => Some((
-            format!("port {device} has no carrier: look at its cable and at the T0"),
+            format!("port {device} has no carrier: check its cable and the T0"),
             format!("ethtool {device}"),
         )),
         Some(link) if link.mtu < most => {
-            let why = format!(
-                "port {device} has an MTU of {} bytes, and packets of this plan have {most}",
-                link.mtu
-            );
+            let why =
+                format!("port {device} has an MTU of {} bytes; packets of this fabric have {most}", link.mtu);
             Some((why, format!("ip link set dev {device} mtu {most}")))
         }
         Some(_) if is_disabled => {
@@ -155,7 +154,7 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     let Some(device) = own.iter().find_map(|(_, device)| device.as_deref()) else {
         let wrong = from.map(|rule| {
             let why = format!(
-                "the rule of {nic} leads to table {}, and no agent has a TUN device: it was killed",
+                "the rule of {nic} leads to table {}, but no agent has a TUN device: it was killed",
                 rule.table
             );
             (why, format!("closc-nic clean --table TABLE --nic {nic}"))
@@ -166,7 +165,7 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     let link = link(device).unwrap_or_default();
     let wrong = (link.mtu as usize != mtu || !link.has("UP")).then(|| {
         let why = format!(
-            "{device} has an MTU of {} bytes or is off, and packets of the node may have {mtu}",
+            "{device} has an MTU of {} bytes or is down; packets of the node have up to {mtu}",
             link.mtu
         );
         (why, format!("ip link set dev {device} mtu {mtu} up"))
@@ -174,7 +173,7 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     let mut out = vec![check("TUN device", wrong, &format!("{device}, MTU of {mtu}"))];
     let missing = own.iter().find(|(_, other)| other.as_deref() != Some(device));
     let wrong = missing.map(|(prefix, _)| {
-        let why = format!("the kernel receives {prefix} itself, so that packets come twice");
+        let why = format!("the kernel also receives {prefix}, so packets arrive twice");
         (why, format!("ip -6 route append {prefix} dev {device} metric 1"))
     });
     out.push(check("own segments", wrong, &format!("{} lead to {device}", own.len())));

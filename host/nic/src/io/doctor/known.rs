@@ -11,15 +11,15 @@ use super::Check;
 
 /// Counters that are 0 on a healthy node, each with the reason and the remedy.
 const COUNTERS: [(&str, &str, &str); 5] = [
-    ("no_path", "packets that no path was left for", "see the ports and denials above"),
+    ("no_path", "packets without a path", "see the ports and denials above"),
     ("wrong_cookie", "frames with the cookie of another fabric", "give all agents the same `--cookie` file"),
     (
         "other_version",
         "messages of agents of another version",
         "install one release of closc-nic on all nodes",
     ),
-    ("refused_writes", "pieces of writes that the region does not hold", "compare the regions of both NICs"),
-    ("region_faults", "failures to read or write the region", "look at the file of `--region`"),
+    ("refused_writes", "pieces of writes outside the region", "compare the regions of both NICs"),
+    ("region_faults", "failures to read or write the region", "check the file of `--region`"),
 ];
 
 /// Returns a check for each problem that the agent reports, and for each denial.
@@ -66,7 +66,7 @@ fn finding(own: &Value) -> String {
         (_, Some(passes), Some(loses)) => {
             write!(
                 line,
-                " passes packets of {passes} bytes and none of {loses}: compare the MTU of both ends"
+                " passes packets of {passes} bytes but none of {loses}: compare the MTU of both ends"
             )
         }
         _ if own["gray"] == true => write!(line, " loses packets, {counts}"),
@@ -82,7 +82,7 @@ fn silent(plane: &Value) -> Option<String> {
     }
     let age = plane["t0_answered_ms_ago"].as_f64();
     let age =
-        age.map_or_else(|| "it never did".to_owned(), |ms| format!("it last did {:.1} s ago", ms / 1e3));
+        age.map_or_else(|| "it never answered".to_owned(), |ms| format!("last answer {:.1} s ago", ms / 1e3));
     let mut line = format!("the T0 of plane {} does not answer, {age}", text(&plane["plane"]));
     let at = &plane["found_at"];
     if let (Some(other), Some(downlink)) = (at["plane"].as_u64(), at["downlink"].as_u64()) {
@@ -160,13 +160,12 @@ mod tests {
             lines,
             [
                 "false agent: finding: plane 2 uplink 1: the cable from the T0 to the T1 carries nothing, 5 of 5 probes lost",
-                "false agent: finding: plane 1: the cable to the T0, or the T0, passes packets of 1296 bytes and none of 1304: \
-                 compare the MTU of both ends",
+                "false agent: finding: plane 1: the cable to the T0, or the T0, passes packets of 1296 bytes but none of 1304: compare the MTU of both ends",
                 "false agent: finding: plane 3: the port has no carrier",
-                "false agent: port: the T0 of plane 1 does not answer, it last did 2.5 s ago: the port is plugged in at downlink 1 \
+                "false agent: port: the T0 of plane 1 does not answer, last answer 2.5 s ago: the port is plugged in at downlink 1 \
                  of the T0 of plane 2",
                 "false agent: paths: 3 of 9 paths to fd00::9 are bad: `closc-nic paths fd00::9` lists them",
-                "false agent: no path: 2 packets that no path was left for: see the ports and denials above",
+                "false agent: no path: 2 packets without a path: see the ports and denials above",
                 "true agent: denial: 4 is in force, because of drain: plane 1, uplinks 2-3",
             ]
         );
