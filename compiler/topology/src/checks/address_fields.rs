@@ -71,10 +71,12 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
         if number <= u64::from(max) || u16::try_from(number).is_err() {
             continue;
         }
-        let diagnostic =
-            Diagnostic::error(&RULE, format!("{number} {what} do not fit the addresses, {max} do"))
-                .at(draft.at(path), "")
-                .note(format!("{bits} bits of {field} in a NIC address"));
+        let diagnostic = Diagnostic::error(
+            &RULE,
+            format!("{number} {what} do not fit the addresses; the maximum is {max}"),
+        )
+        .at(draft.at(path), "")
+        .note(format!("{bits} bits of {field} in a NIC address"));
         let path = field!("addresses.widths.zone");
         let diagnostic = and_if(diagnostic, draft.stated(path), format!("{} bits of zone", widths.zone));
         out.push(match proposed {
@@ -116,9 +118,12 @@ fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (path, number, what) in limits {
         if number > max && u16::try_from(number).is_ok() {
             out.push(
-                Diagnostic::error(&RULE, format!("{number} {what} do not fit router ids, {max} do"))
-                    .at(draft.at(path), "")
-                    .note("12 bits of index in an AS number and a router id"),
+                Diagnostic::error(
+                    &RULE,
+                    format!("{number} {what} do not fit router ids; the maximum is {max}"),
+                )
+                .at(draft.at(path), "")
+                .note("12 bits of index in an AS number and a router id"),
             );
         }
     }
@@ -152,7 +157,7 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     let at = draft.at(field!("addresses.management"));
     let place = format!("{bits} bits of zone and index");
     let found = if reach <= max {
-        let message = format!("{t2s} T2s in a plane, an IPv4 management address has room for {max}");
+        let message = format!("{t2s} T2s in a plane, but an IPv4 management address has room for {max}");
         Diagnostic::error(&RULE, message).at(at, place).and(draft.at(field!("tiers.t1.up")), "")
     } else {
         let setting = match widths.index {
@@ -161,11 +166,11 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         let (message, sum) = if reach == u64::MAX {
             let message =
-                format!("indices reach {index}, an IPv4 management address has {shift} bits for them");
+                format!("indices reach {index}, but an IPv4 management address has {shift} bits for them");
             (message, format!("2^{shift} (`{setting}`) - 1 = {}", (1_u64 << shift) - 1))
         } else {
             let message =
-                format!("zone and index reach {reach}, an IPv4 management address has room to {max}");
+                format!("zone and index reach {reach}, but an IPv4 management address has room to {max}");
             (message, format!("zone {last} x 2^{shift} (`{setting}`) + {index} = {reach}"))
         };
         let diagnostic = Diagnostic::error(&RULE, message).at(at, place);
@@ -195,11 +200,11 @@ mod tests {
         assert!(codes("hosts: { groups: 5000 }").contains(&"E0504"));
         assert_eq!(
             message("hosts: { groups: 5000 }", "E0504"),
-            "5000 T0 groups do not fit the addresses, 4095 do"
+            "5000 T0 groups do not fit the addresses; the maximum is 4095"
         );
         assert_eq!(
             message("{ zones: 3, srv6: { widths: { zone: 0, index: 11 } } }", "E0504"),
-            "zone and index reach 4352, an IPv4 management address has room to 4095"
+            "zone and index reach 4352, but an IPv4 management address has room to 4095"
         );
     }
 
@@ -217,7 +222,7 @@ mod tests {
         for routing in ["bgp-unnumbered", "ecmp-static"] {
             assert!(!codes(&many(routing, v6)).contains(&"E0504"), "{routing}");
         }
-        let text = "8192 T2s in a plane, an IPv4 management address has room for 4095";
+        let text = "8192 T2s in a plane, but an IPv4 management address has room for 4095";
         assert_eq!(message(&many("ecmp-static", "management: 10.64.0.0/14"), "E0504"), text);
     }
 
@@ -234,7 +239,7 @@ mod tests {
     #[test]
     fn more_zones_need_a_width_that_the_help_names() {
         let v6 = "management: \"2001:db8::/64\"";
-        assert_eq!(message(&pods(64, v6), "E0504"), "64 zones do not fit the addresses, 16 do");
+        assert_eq!(message(&pods(64, v6), "E0504"), "64 zones do not fit the addresses; the maximum is 16");
         let text = "set `addresses.widths: { zone: 6 }`: room for 64 zones of 1023 T0 groups";
         assert_eq!(help(&pods(64, v6), "E0504"), text);
         let wide = format!("{v6}, widths: {{ zone: 6 }}");
@@ -250,7 +255,7 @@ mod tests {
         };
         assert_eq!(
             message(&v4("", 14), "E0504"),
-            "zone and index reach 16160, an IPv4 management address has room to 4095"
+            "zone and index reach 16160, but an IPv4 management address has room to 4095"
         );
         assert_eq!(
             help(&v4("", 14), "E0504"),
@@ -258,12 +263,12 @@ mod tests {
         );
         assert_eq!(
             message(&v4("index: 5", 15), "E0504"),
-            "indices reach 32, an IPv4 management address has 5 bits for them"
+            "indices reach 32, but an IPv4 management address has 5 bits for them"
         );
         assert!(!codes(&v4("index: 6", 14)).contains(&"E0504"));
         assert_eq!(
             message(&v4("index: 6", 15), "E0502"),
-            "`addresses.management` is a /15, it must be a /14 or shorter"
+            "`addresses.management` is a /15; expected a /14 or shorter"
         );
     }
 }

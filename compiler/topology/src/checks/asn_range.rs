@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let at = draft.at(field!("addresses.asn_base"));
     if last > LAST {
         out.push(
-            Diagnostic::error(&RULE, format!("AS numbers reach {last}, the last is {LAST}"))
+            Diagnostic::error(&RULE, format!("AS numbers reach {last}; the maximum is {LAST}"))
                 .at(at, "")
                 .note(format!(
                     "{base} + {SPREAD} = {last}: 2 bits of tier, 4 of plane, 8 of zone, 12 of index"
@@ -49,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("AS numbers from {base} hold reserved ones: 0, {TRANS} or 65535"),
+                format!("AS numbers from {base} include reserved ones: 0, {TRANS} or 65535"),
             )
             .at(at, format!("to {last}"))
             .set(
@@ -80,7 +80,7 @@ mod tests {
         );
         assert_eq!(
             message("{ routing: bgp-unnumbered, addresses: { asn_base: 4294967000 } }", "E0506"),
-            "AS numbers reach 4345298647, the last is 4294967294"
+            "AS numbers reach 4345298647; the maximum is 4294967294"
         );
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let (why, help) = match &entry.subject {
             Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[001,003,005-007]`"),
             Err(NameFault::TooMany { why }) => {
-                (why, "lower the counts, drain a whole plane, or name fewer things")
+                (why, "lower the counts, drain a plane, or name fewer elements")
             }
             Ok(_) | Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
                 continue;

@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("there would be {number} {what}, at most {} can be numbered", u16::MAX),
+                format!("there would be {number} {what}; at most {} can be numbered", u16::MAX),
             )
             .at(draft.at(path), "")
             .help(format!("lower `{path}`")),
@@ -59,7 +59,7 @@ mod tests {
         assert!(codes(fragment).contains(&"E0317"));
         assert_eq!(
             message(fragment, "E0317"),
-            "there would be 3780128 T2s in each plane, rows kept free included, at most 65535 can be numbered"
+            "there would be 3780128 T2s in each plane, rows kept free included; at most 65535 can be numbered"
         );
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(
             &RULE,
             format!(
-                "a T1 adds up the bandwidths of {paths} paths, and BGP can announce {BANDWIDTH_CABLES_MAX}"
+                "a T1 adds up the bandwidths of {paths} paths, but BGP can announce {BANDWIDTH_CABLES_MAX}"
             ),
         )
         .at(draft.ports_span(TierId::T1, Side::Up), format!("{up} uplinks of each T1"))
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn sums_fit_32_bits() {
         let text = message(RULE.example, "E0907");
-        assert_eq!(text, "a T1 adds up the bandwidths of 65536 paths, and BGP can announce 34359");
+        assert_eq!(text, "a T1 adds up the bandwidths of 65536 paths, but BGP can announce 34359");
         let eos = RULE.example.replace("os: sonic", "os: eos").replace("up: 256 }", "up: 256, os: eos }");
         let found = codes(&format!("{eos}\nqos: none"));
         assert!(found.contains(&"W0906") && !found.contains(&"E0907"), "{found:?}");

@@ -27,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let address = draft.block.addr();
     let block = Ipv6Net::new(address, 32).map_or(draft.block, |block| block.trunc());
     out.push(
-        Diagnostic::error(&RULE, format!("the SRv6 block has {length} bits, it must have 32"))
+        Diagnostic::error(&RULE, format!("the SRv6 block has {length} bits; expected 32"))
             .at(draft.at(field!("srv6.block")), format!("/{length}"))
             .set(
                 [(field!("srv6.block").path(), format!("\"{block}\""))],
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(codes("srv6: { block: \"fcbb:bbbb::/40\" }"), ["E0408"]);
         assert_eq!(
             message("srv6: { block: \"fcbb::/16\" }", "E0408"),
-            "the SRv6 block has 16 bits, it must have 32"
+            "the SRv6 block has 16 bits; expected 32"
         );
     }
 }

@@ -77,7 +77,7 @@ fn of_set(draft: &Draft<'_>, hardware: &Hardware, block: &DraftBlock, set: &Cage
     let (side, who) = (side_word(block.side), &hardware.who);
     let (needed, listed) = (block.cages(), u64::from(set.len()));
     let message = if needed > listed {
-        format!("the {side}links of {who} need {}, {listed} are listed", count(needed, "cage"))
+        format!("the {side}links of {who} need {}, but {listed} are listed", count(needed, "cage"))
     } else {
         format!("the {side}links of {who} are in cage {} of `{}`", block.end() - 1, hardware.platform.id)
     };

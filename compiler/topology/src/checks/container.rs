@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let diagnostic = Diagnostic::error(
         &RULE,
-        format!("the longest path needs {needed} bits, an address has {ADDRESS_BITS}"),
+        format!("the longest path needs {needed} bits, but an address has {ADDRESS_BITS}"),
     )
     .at(draft.at(field!("srv6.block")), format!("{block} bits"))
     .note(format!("block {block} + {segments} uSIDs x 16 = {needed}"))
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(codes("srv6: { block: \"fcbb:bbbb:1:2::/80\" }"), ["E0407"]);
         assert_eq!(
             message("srv6: { block: \"fcbb:bbbb:1:2::/80\" }", "E0407"),
-            "the longest path needs 144 bits, an address has 128"
+            "the longest path needs 144 bits, but an address has 128"
         );
     }
 }

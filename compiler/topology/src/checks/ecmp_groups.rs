@@ -44,7 +44,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             TierId::T2 => count(down, "zone"),
         };
         let message = format!(
-            "{} needs {} ECMP groups, `{}` has {limit}",
+            "{} needs {} ECMP groups, but `{}` has {limit}",
             hardware.who,
             up + down,
             hardware.platform.id
@@ -78,7 +78,10 @@ mod tests {
     #[test]
     fn groups_fit() {
         assert!(codes(RULE.example).contains(&"E0906"));
-        assert_eq!(message(RULE.example, "E0906"), "each T1 needs 256 ECMP groups, `box-256x200g` has 128");
+        assert_eq!(
+            message(RULE.example, "E0906"),
+            "each T1 needs 256 ECMP groups, but `box-256x200g` has 128"
+        );
         assert!(!codes("routing: ecmp-static").contains(&"E0906"));
     }
 }

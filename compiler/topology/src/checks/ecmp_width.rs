@@ -49,7 +49,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             None if ways <= held || !basis.covers(hardware, Limit::EcmpWidth) => continue,
             None => format!("an ECMP group of `{}` has {held}", hardware.platform.id),
         };
-        let message = format!("{} spreads over {}, {holder}", hardware.who, links(ways, what));
+        let message = format!("{} spreads over {}, but {holder}", hardware.who, links(ways, what));
         out.push(
             basis
                 .finding(&RULE, hardware, Limit::EcmpWidth, message)
@@ -94,7 +94,7 @@ mod tests {
         assert!(codes(fragment).contains(&"E0904"));
         assert_eq!(
             message(fragment, "E0904"),
-            "each T0 spreads over 128 uplinks, an ECMP group of `box-64-ecmp` has 64"
+            "each T0 spreads over 128 uplinks, but an ECMP group of `box-64-ecmp` has 64"
         );
     }
 }

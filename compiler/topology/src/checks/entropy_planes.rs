@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("{number} {key} entropy values cannot be shared by {planes} planes equally"),
+                format!("{number} {key} entropy values cannot be divided evenly over {planes} planes"),
             )
             .at(draft.at(path), format!("{number} / {planes} is not a whole number"))
             .and(draft.doc.planes.span, format!("{planes} planes"))
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(codes("entropy: { active: 128, backup: 64 }"), Vec::<&str>::new());
         assert_eq!(
             message("entropy: { active: 129 }", "E0706"),
-            "129 active entropy values cannot be shared by 2 planes equally"
+            "129 active entropy values cannot be divided evenly over 2 planes"
         );
     }
 }

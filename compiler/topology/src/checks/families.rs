@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`{path}` is IPv4, `routing: {}` needs IPv6", Routing::Srv6Static.word()),
+                    format!("`{path}` is IPv4, but `routing: {}` needs IPv6", Routing::Srv6Static.word()),
                 )
                 .at(draft.at(path), "")
                 .note("segments are IPv6 addresses, and packets are encapsulated in IPv6")
@@ -47,7 +47,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`{path}` is {}, `addresses.hosts` is {}", family.name(), hosts.name()),
+                    format!("`{path}` is {}, but `addresses.hosts` is {}", family.name(), hosts.name()),
                 )
                 .at(draft.at(path), "")
                 .and(draft.at(field!("addresses.hosts")), "")
@@ -88,11 +88,11 @@ mod tests {
         assert_eq!(codes(&with("bgp-unnumbered", "hosts: 11.0.0.0/8")), ["W0203", "W0901"]);
         assert_eq!(codes(&with("ecmp-static", "hosts: 11.0.0.0/8, links: 100.0.0.0/9")), ["W0203", "W0901"]);
         let mixed = with("ecmp-static", "hosts: 11.0.0.0/8, links: \"2001:db8::/48\"");
-        assert_eq!(message(&mixed, "E0517"), "`addresses.links` is IPv6, `addresses.hosts` is IPv4");
+        assert_eq!(message(&mixed, "E0517"), "`addresses.links` is IPv6, but `addresses.hosts` is IPv4");
         let segments = with("srv6-static", "hosts: 11.0.0.0/8");
         assert_eq!(
             message(&segments, "E0517"),
-            "`addresses.hosts` is IPv4, `routing: srv6-static` needs IPv6"
+            "`addresses.hosts` is IPv4, but `routing: srv6-static` needs IPv6"
         );
     }
 }

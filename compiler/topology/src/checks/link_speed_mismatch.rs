@@ -44,8 +44,10 @@ fn compare(
     let (below, above, zone) = (lower.tier.id.label(), upper.tier.id.label(), place.of_zone());
     let offered = upper.platform.iter().flat_map(|platform| &platform.panel.breakouts);
     let fitting = offered.filter(|offered| offered.speed == up.speed).max_by_key(|offered| offered.ports);
-    let message =
-        format!("{below} uplinks{zone} have {}, the {above} downlinks they lead to {}", up.speed, down.speed);
+    let message = format!(
+        "{below} uplinks{zone} have {}, but the {above} downlinks at the other end have {}",
+        up.speed, down.speed
+    );
     let diagnostic = Diagnostic::error(&RULE, message)
         .at(upper.breakout_span(draft, Side::Down), format!("{above} downlinks are split {down}"))
         .and(lower.breakout_span(draft, Side::Up), format!("{below} uplinks are split {up}"));
@@ -78,7 +80,7 @@ mod tests {
         assert!(codes("tiers: { t1: { down: { breakout: 8x100G } } }").contains(&"E0206"));
         assert_eq!(
             message("tiers: { t1: { platform: th5-64x800g, down: { breakout: 1x800G } } }", "E0206"),
-            "T0 uplinks have 200G, the T1 downlinks they lead to 800G"
+            "T0 uplinks have 200G, but the T1 downlinks at the other end have 800G"
         );
     }
 
@@ -92,9 +94,9 @@ mod tests {
             )
         };
         let found = message(&zones("{ up: { breakout: 2x400G } }", "{}"), "E0206");
-        assert_eq!(found, "T0 uplinks of zone 1 have 400G, the T1 downlinks they lead to 200G");
+        assert_eq!(found, "T0 uplinks of zone 1 have 400G, but the T1 downlinks at the other end have 200G");
         let found = message(&zones("{}", "{ up: { breakout: 2x400G } }"), "E0206");
-        assert_eq!(found, "T1 uplinks of zone 1 have 400G, the T2 downlinks they lead to 200G");
+        assert_eq!(found, "T1 uplinks of zone 1 have 400G, but the T2 downlinks at the other end have 200G");
         let fine = zones("{ up: { breakout: 2x400G } }", "{ down: { breakout: 2x400G } }");
         assert!(!codes(&fine).contains(&"E0206"), "{:?}", codes(&fine));
     }

@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("names of `{path}` have up to {} characters, {NAME_MAX} are allowed", name.len()),
+                format!("names of `{path}` have up to {} characters; the maximum is {NAME_MAX}", name.len()),
             )
             .at(draft.at(path), format!("for example `{name}`"))
             .help("shorten the pattern"),
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(codes("naming: { t0: \"leaf-{plane}-{index}\" }"), Vec::<&str>::new());
         assert_eq!(
             message(&format!("naming: {{ t0: \"{long}-{{plane}}-{{index}}\" }}"), "E0509"),
-            "names of `naming.t0` have up to 66 characters, 63 are allowed"
+            "names of `naming.t0` have up to 66 characters; the maximum is 63"
         );
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(
                 &RULE,
                 format!(
-                    "QoS profile `{}` is lossless, and the length of `{key}` cables is not stated",
+                    "QoS profile `{}` is lossless, but the length of `{key}` cables is not stated",
                     profile.name()
                 ),
             )
@@ -58,7 +58,7 @@ mod tests {
         );
         assert_eq!(
             message("qos: lossless", "E0605"),
-            "QoS profile `lossless` is lossless, and the length of `nic-t0` cables is not stated"
+            "QoS profile `lossless` is lossless, but the length of `nic-t0` cables is not stated"
         );
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("there is a management gateway {gateway} and no management network"),
+                format!("there is a management gateway {gateway}, but no management network"),
             )
             .at(at, "")
             .help("set `addresses.management`, or remove the gateway"),

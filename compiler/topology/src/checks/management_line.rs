@@ -38,12 +38,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (span, fault) in &draft.management.faults {
         match fault {
             ManagementFault::Form => out.push(
-                Diagnostic::error(
-                    &RULE,
-                    "a management port is a switch, an address with a length and a gateway",
-                )
-                .at(*span, "")
-                .help("write `p0-t0-001,10.20.1.7/24,10.20.1.1`"),
+                Diagnostic::error(&RULE, "expected a switch, an address with a prefix length, and a gateway")
+                    .at(*span, "")
+                    .help("write `p0-t0-001,10.20.1.7/24,10.20.1.1`"),
             ),
             ManagementFault::Name(why) => out.push(Diagnostic::error(&RULE, why.clone()).at(*span, "")),
             ManagementFault::Twice(_) => {} // Another rule reports it.
@@ -80,7 +77,7 @@ fn meet(one: &IpNet, other: &IpNet) -> bool {
 fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String> {
     let (own, subnet) = (address.addr(), address.trunc());
     if let Some((range, what)) = range_of(&IpNet::from(own)) {
-        return Some(format!("{own} lies in {range}, which is {what}"));
+        return Some(format!("{own} is in {range}, which is {what}"));
     }
     if is_nobodys(address, own) {
         return Some(format!("{own} is an address of {subnet} that no host can have"));
@@ -139,7 +136,7 @@ impl Subnets {
         for (subnet, (_, span)) in &self.known {
             match outer.filter(|(outer, _)| outer.contains(subnet)) {
                 Some((outer, earlier)) => out.push(
-                    Diagnostic::error(&RULE, format!("{subnet} is inside of {outer}"))
+                    Diagnostic::error(&RULE, format!("{subnet} is inside {outer}"))
                         .at(*span, "")
                         .and(earlier, "")
                         .help("give both the same length, or separate them"),

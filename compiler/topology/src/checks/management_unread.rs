@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("the management ports in `{}` cannot be read", file.value))
             .at(file.span, why.clone())
-            .help("name a file below the folder of this one, or leave `addresses.management_list` out"),
+            .help("name a file below the folder of this one, or omit `addresses.management_list`"),
     );
 }
 

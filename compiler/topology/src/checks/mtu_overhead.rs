@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let diagnostic =
-        Diagnostic::error(&RULE, format!("full packets need an MTU of {needed}, links carry {link}"))
+        Diagnostic::error(&RULE, format!("full packets need an MTU of {needed}, but links carry {link}"))
             .at(draft.at(field!("mtu.link")), format!("{link} bytes"));
     let diagnostic = if draft.states(field!("mtu.payload")) {
         diagnostic.and(draft.at(field!("mtu.payload")), format!("{payload} bytes"))
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(codes("mtu: { link: 4200 }"), Vec::<&str>::new());
         assert_eq!(
             message("mtu: { link: 9000, payload: 9000 }", "E0704"),
-            "full packets need an MTU of 9040, links carry 9000"
+            "full packets need an MTU of 9040, but links carry 9000"
         );
     }
 }

@@ -27,18 +27,21 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let path =
             if draft.states(field!("mtu.payload")) { field!("mtu.payload") } else { field!("mtu.link") };
         out.push(
-            Diagnostic::error(&RULE, format!("hosts could send {payload} bytes, IPv6 needs {IPV6_MIN}"))
-                .at(draft.at(path), "")
-                .set(
-                    [
-                        (field!("mtu.payload").path(), IPV6_MIN.to_string()),
-                        (field!("mtu.link").path(), (IPV6_MIN + 40).to_string()),
-                    ],
-                    format!(
-                        "set `mtu.payload` to {IPV6_MIN} or more, and `mtu.link` to {} or more",
-                        IPV6_MIN + 40
-                    ),
+            Diagnostic::error(
+                &RULE,
+                format!("hosts could send {payload} bytes, but IPv6 needs at least {IPV6_MIN}"),
+            )
+            .at(draft.at(path), "")
+            .set(
+                [
+                    (field!("mtu.payload").path(), IPV6_MIN.to_string()),
+                    (field!("mtu.link").path(), (IPV6_MIN + 40).to_string()),
+                ],
+                format!(
+                    "set `mtu.payload` to {IPV6_MIN} or more, and `mtu.link` to {} or more",
+                    IPV6_MIN + 40
                 ),
+            ),
         );
     }
     let refused = |hardware: &Hardware| hardware.os.port_mtu_max().filter(|largest| link > *largest);
@@ -47,7 +50,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("links carry {link} bytes, a port of `os: {}` at most {largest}", hardware.os.word()),
+                format!(
+                    "links carry {link} bytes, but a port of `os: {}` carries at most {largest}",
+                    hardware.os.word()
+                ),
             )
             .at(draft.at(field!("mtu.link")), "")
             .and(hardware.os_span, format!("for {}", hardware.who))
@@ -70,7 +76,7 @@ mod tests {
         assert_eq!(codes("mtu: { link: 1200 }"), ["E0705"]);
         assert_eq!(
             message("mtu: { link: 9500 }", "E0705"),
-            "links carry 9500 bytes, a port of `os: sonic` at most 9216"
+            "links carry 9500 bytes, but a port of `os: sonic` carries at most 9216"
         );
     }
 }

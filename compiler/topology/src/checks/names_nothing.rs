@@ -109,7 +109,7 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
         .note(format!("names look like {}", samples(&draft.names.naming)));
     match meant {
         Meant::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
-        Meant::Several => diagnostic.help("write the names as `naming` makes them"),
+        Meant::Several => diagnostic.help("write names as defined by `naming`"),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let ranges = fragment.replace("p0-t0-001, p0-t0-002", "\"p0-t0-[001-004]\"");
         let found = findings(&ranges);
         let found = found.iter().next().unwrap();
-        assert_eq!(found.help, ["write the names as `naming` makes them"]);
+        assert_eq!(found.help, ["write names as defined by `naming`"]);
         assert!(found.fixes.is_empty(), "{:?}", found.fixes);
         let plane = findings("exceptions: { drained: [plane1] }");
         assert_eq!(plane.iter().next().unwrap().help, ["did you mean `plane 1`?"]);

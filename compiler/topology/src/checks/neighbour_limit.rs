@@ -33,7 +33,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             continue; // They fit, or the ports do not, which another rule reports.
         }
         let message =
-            format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id);
+            format!("{} has {needed} neighbours, but `{}` holds {limit}", hardware.who, hardware.platform.id);
         out.push(
             basis
                 .finding(&RULE, hardware, Limit::Neighbours, message)
@@ -52,6 +52,9 @@ mod tests {
     fn neighbours_fit() {
         let fragment = "tiers: { t0: { platform: box-100-neighbours, os: frr } }";
         assert!(codes(fragment).contains(&"E0905"));
-        assert_eq!(message(fragment, "E0905"), "each T0 has 256 neighbours, `box-100-neighbours` holds 100");
+        assert_eq!(
+            message(fragment, "E0905"),
+            "each T0 has 256 neighbours, but `box-100-neighbours` holds 100"
+        );
     }
 }

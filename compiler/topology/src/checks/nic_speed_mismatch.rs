@@ -46,7 +46,7 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let (planes, zone) = (count(draft.planes, "plane"), place.of_zone());
     let diagnostic = Diagnostic::error(
         &RULE,
-        format!("a NIC port{zone} has {port}, the T0 downlink it is plugged into {}", breakout.speed),
+        format!("a NIC port{zone} has {port}, but its T0 downlink has {}", breakout.speed),
     )
     .at(nic.span, format!("{} over {planes}", nic.value))
     .and(t0.breakout_span(draft, Side::Down), format!("downlinks are split {breakout}"))
@@ -89,10 +89,7 @@ mod tests {
     #[test]
     fn divides_the_nic_over_the_planes() {
         assert_eq!(codes("hosts: { nic: { speed: 800G, lanes: 8 } }"), ["E0205"]);
-        assert_eq!(
-            message("planes: 1", "E0205"),
-            "a NIC port has 400G, the T0 downlink it is plugged into 200G"
-        );
+        assert_eq!(message("planes: 1", "E0205"), "a NIC port has 400G, but its T0 downlink has 200G");
     }
 
     /// Two zones with NICs of two speeds.

@@ -27,7 +27,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("each T0 group has {}, a T0 only {}", count(nics, "NIC"), count(downlinks, "downlink")),
+            format!(
+                "each T0 group has {}, but a T0 has only {}",
+                count(nics, "NIC"),
+                count(downlinks, "downlink")
+            ),
         )
         .at(draft.at(field!("hosts.per_group")), count(nics, "NIC"))
         .and(draft.ports_span(TierId::T0, Side::Down), count(downlinks, "downlink"))
@@ -44,7 +48,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { down: 120 } }"), ["E0303"]);
         assert_eq!(
             message("tiers: { t0: { down: 120 } }", "E0303"),
-            "each T0 group has 128 NICs, a T0 only 120 downlinks"
+            "each T0 group has 128 NICs, but a T0 has only 120 downlinks"
         );
     }
 }

@@ -31,7 +31,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let diagnostic = Diagnostic::error(
             &RULE,
-            format!("`{}` cannot mark packets, and QoS profile `{}` does", platform.id, profile.name()),
+            format!(
+                "`{}` cannot mark packets, but QoS profile `{}` requires it",
+                platform.id,
+                profile.name()
+            ),
         )
         .at(hardware.platform_span, format!("for {}", hardware.who));
         let diagnostic = if draft.states(field!("qos")) {
@@ -53,7 +57,7 @@ mod tests {
         assert!(codes(fragment).contains(&"E0710"));
         assert_eq!(
             message(fragment, "E0710"),
-            "`box-without-ecn` cannot mark packets, and QoS profile `lossy-trim` does"
+            "`box-without-ecn` cannot mark packets, but QoS profile `lossy-trim` requires it"
         );
     }
 }

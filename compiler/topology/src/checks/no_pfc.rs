@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(
                 &RULE,
                 format!(
-                    "`{}` has no priority flow control, and QoS profile `{}` is lossless",
+                    "`{}` does not support priority flow control, but QoS profile `{}` is lossless",
                     hardware.platform.id,
                     profile.name()
                 ),
@@ -57,7 +57,7 @@ mod tests {
         assert!(!codes(&format!("{{ qos: lossy-trim, {PLAIN} }}")).contains(&"E0702"));
         assert_eq!(
             message(&format!("{{ qos: lossless, {CABLES}, {PLAIN} }}"), "E0702"),
-            "`box-without-pfc` has no priority flow control, and QoS profile `lossless` is lossless"
+            "`box-without-pfc` does not support priority flow control, but QoS profile `lossless` is lossless"
         );
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(&RULE, format!("no cable `{}` in this fabric", shorten(&entry.name)))
                     .at(entry.span, why.clone())
-                    .help("links are named `LOWER--UPPER`, the second of parallel ones `LOWER--UPPER#2`"),
+                    .help("links are named `LOWER--UPPER`, and the second of parallel ones `LOWER--UPPER#2`"),
             );
         }
     }

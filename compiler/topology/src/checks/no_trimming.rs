@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             Standing::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
         };
-        let message = format!("{what} cannot trim packets, and QoS profile `{}` does", profile.name());
+        let message = format!("{what} cannot trim packets, but QoS profile `{}` requires it", profile.name());
         let mut diagnostic =
             Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
         diagnostic = if stated {
@@ -69,7 +69,7 @@ mod tests {
         assert!(!codes(&format!("{{ {TH4}, qos: sonic-ai-lossy }}")).contains(&"E0703"));
         assert_eq!(
             message(&format!("{{ {TH4} }}"), "E0703"),
-            "`th4-64x400g` cannot trim packets, and QoS profile `lossy-trim` does"
+            "`th4-64x400g` cannot trim packets, but QoS profile `lossy-trim` requires it"
         );
     }
 
@@ -78,7 +78,7 @@ mod tests {
         let th6 = "routing: ecmp-static, hosts: { groups: 64, per_group: 128, nic: { speed: 800G } }, tiers: { t0: { platform: th6-256x400g, up: 128 }, t1: { platform: th6-256x400g } }";
         assert_eq!(
             message(&format!("{{ {th6} }}"), "E0703"),
-            "`th6-256x400g` cannot trim packets, and QoS profile `lossy-trim` does"
+            "`th6-256x400g` cannot trim packets, but QoS profile `lossy-trim` requires it"
         );
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic =
             Diagnostic::error(&RULE, message).at(hardware.platform_span, format!("for {}", hardware.who));
         let diagnostic = if draft.states(field!("routing")) {
-            diagnostic.and(draft.at(field!("routing")), "asks for uSIDs")
+            diagnostic.and(draft.at(field!("routing")), "requires uSIDs")
         } else {
             diagnostic
         };

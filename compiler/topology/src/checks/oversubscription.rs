@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("{who} are oversubscribed {}, {} is stated", actual.fraction, stated.value),
+                    format!("{who} are oversubscribed {}, but {} is stated", actual.fraction, stated.value),
                 )
                 .at(stated.span, format!("the numbers give {}", actual.fraction))
                 .and(draft.ports_span(tier.tier.id, Side::Up), format!("{} up", actual.up))
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { oversubscription: \"128:128\" } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t0: { up: 120, oversubscription: \"1:1\" } }", "E0316"),
-            "the T0s are oversubscribed 16:15, 1:1 is stated"
+            "the T0s are oversubscribed 16:15, but 1:1 is stated"
         );
     }
 }

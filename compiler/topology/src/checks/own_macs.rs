@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("`{with}` entries need MAC addresses, and `{os}` keeps those of the maker"),
+            format!("`{with}` entries need MAC addresses, but `{os}` keeps its factory addresses"),
         )
         .at(programmed.os_span, format!("for {}", programmed.who))
         .and(other.os_span, format!("for {}", other.who))
@@ -49,7 +49,7 @@ mod tests {
     fn what_cannot_ask_is_not_beside_what_must_be_asked() {
         assert_eq!(
             message(RULE.example, "E0215"),
-            "`p4` entries need MAC addresses, and `eos` keeps those of the maker"
+            "`p4` entries need MAC addresses, but `eos` keeps its factory addresses"
         );
         assert!(!codes(&RULE.example.replace("os: eos", "os: sonic")).contains(&"E0215"));
     }

@@ -46,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .and(
                     hardware.platform_span,
                     format!(
-                        "P4 ports have {bits} bits, {} is the controller, {} drops",
+                        "P4 ports have {bits} bits; {} is the controller port, and {} drops",
                         largest + 1,
                         largest + 2
                     ),

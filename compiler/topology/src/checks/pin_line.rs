@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     for (span, fault) in &draft.pins.faults {
         let found = match fault {
-            PinFault::Form => Diagnostic::error(&RULE, "a pin is a switch, a NIC and a number")
+            PinFault::Form => Diagnostic::error(&RULE, "expected a switch, a NIC and a number")
                 .at(*span, "")
                 .help("write `p0-t0-001,su002-n001/nic0,3`"),
             PinFault::Name(why) => Diagnostic::error(&RULE, why.clone()).at(*span, ""),

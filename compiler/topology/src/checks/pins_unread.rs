@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("the pins in `{}` cannot be read", file.value))
             .at(file.span, why.clone())
-            .help("name a file below the folder of this one, or leave `ecmp.pins` out"),
+            .help("name a file below the folder of this one, or omit `ecmp.pins`"),
     );
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("the fabric has {}, there can be 1 to {PLANES_MAX}", count(draft.planes, "plane")),
+            format!("the fabric has {}; expected 1 to {PLANES_MAX}", count(draft.planes, "plane")),
         )
         .at(draft.doc.planes.span, "")
         .help("set `planes` to the number of ports that each NIC has"),
@@ -41,6 +41,6 @@ mod tests {
     fn one_to_sixteen() {
         assert!(codes("planes: 17").contains(&"E0301"));
         assert_eq!(codes("planes: 0"), ["E0301"]);
-        assert_eq!(message("planes: 17", "E0301"), "the fabric has 17 planes, there can be 1 to 16");
+        assert_eq!(message("planes: 17", "E0301"), "the fabric has 17 planes; expected 1 to 16");
     }
 }

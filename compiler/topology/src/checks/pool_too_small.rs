@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{path}` is a /{}, it must be a /{max} or shorter", net.prefix_len()),
+                format!("`{path}` is a /{}; expected a /{max} or shorter", net.prefix_len()),
             )
             .at(draft.at(path), format!("leaves {} bits", total - net.prefix_len()))
             .note(format!("addresses hold {what}: {} bits", total - max))
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(codes("addresses: { management: \"2001:db8::/64\" }"), Vec::<&str>::new());
         assert_eq!(
             message("addresses: { hosts: \"2001:db8::/56\" }", "E0502"),
-            "`addresses.hosts` is a /56, it must be a /48 or shorter"
+            "`addresses.hosts` is a /56; expected a /48 or shorter"
         );
     }
 }

@@ -38,8 +38,10 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         if needed <= limit || !fits_panel(hardware, tier) {
             continue; // They fit, or the ports do not, which another rule reports.
         }
-        let message =
-            format!("{} needs {needed} IPv6 routes, `{}` holds {limit}", hardware.who, hardware.platform.id);
+        let message = format!(
+            "{} needs {needed} IPv6 routes, but `{}` holds {limit}",
+            hardware.who, hardware.platform.id
+        );
         out.push(
             basis
                 .finding(&RULE, hardware, Limit::Ipv6Routes, message)
@@ -94,16 +96,19 @@ mod tests {
     fn routes_fit() {
         let fragment = "tiers: { t0: { platform: box-200-routes, os: frr } }";
         assert!(codes(fragment).contains(&"E0902"));
-        assert_eq!(message(fragment, "E0902"), "each T0 needs 257 IPv6 routes, `box-200-routes` holds 200");
+        assert_eq!(
+            message(fragment, "E0902"),
+            "each T0 needs 257 IPv6 routes, but `box-200-routes` holds 200"
+        );
         // 129 for NICs and 256 groups, 384 loopbacks and the rest.
         assert_eq!(
             message(&format!("{{ routing: bgp-unnumbered, {fragment} }}"), "E0902"),
-            "each T0 needs 770 IPv6 routes, `box-200-routes` holds 200"
+            "each T0 needs 770 IPv6 routes, but `box-200-routes` holds 200"
         );
         assert!(!codes(&format!("{{ routing: ecmp-static, {fragment} }}")).contains(&"E0902"));
         assert_eq!(
             message(&format!("{{ routing: ecmp-static, ecmp: {{ pin: downlink }}, {fragment} }}"), "E0902"),
-            "each T0 needs 32771 IPv6 routes, `box-200-routes` holds 200"
+            "each T0 needs 32771 IPv6 routes, but `box-200-routes` holds 200"
         );
     }
 }

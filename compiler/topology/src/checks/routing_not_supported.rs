@@ -29,8 +29,8 @@ pub(crate) static RULE: Rule = Rule {
 /// Requirement of a routing mode on a switch, in words; `None` if every system meets it.
 fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
     match routing {
-        Routing::Srv6Static => Some((Capability::Segments, "asks for segments")),
-        Routing::BgpUnnumbered => Some((Capability::Bgp, "asks for BGP")),
+        Routing::Srv6Static => Some((Capability::Segments, "requires segments")),
+        Routing::BgpUnnumbered => Some((Capability::Bgp, "requires BGP")),
         Routing::EcmpStatic => None,
     }
 }

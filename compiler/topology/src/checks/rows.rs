@@ -41,13 +41,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, "`wiring: rows` needs `tiers.t2.rows`")
                 .at(draft.at(field!("tiers.t2.wiring")), "")
                 .help(format!(
-                    "set `tiers.t2.rows` to the most T1s that a zone shall ever have; there are {t1s} now"
+                    "set `tiers.t2.rows` to the most T1s that a zone will ever have; there are {t1s} now"
                 )),
         ),
         (Wiring::Rows, Some(rows)) if shares_unequally(rows.value.into(), t1s) => out.push(
             Diagnostic::error(
                 &RULE,
-                format!("{} of a zone do not share {}", count(t1s, "T1"), count(rows.value.into(), "row")),
+                format!(
+                    "{} of a zone cannot be divided evenly over {}",
+                    count(t1s, "T1"),
+                    count(rows.value.into(), "row")
+                ),
             )
             .at(rows.span, count(rows.value.into(), "row"))
             .and(draft.ports_span(TierId::T0, Side::Up), format!("make {}", count(t1s, "T1")))
@@ -86,7 +90,7 @@ mod tests {
         assert_eq!(codes(&zoned("wiring: rows, rows: 32")), Vec::<&str>::new());
         assert_eq!(
             message(&zoned("wiring: rows, rows: 24"), "E0315"),
-            "64 T1s of a zone do not share 24 rows"
+            "64 T1s of a zone cannot be divided evenly over 24 rows"
         );
     }
 }

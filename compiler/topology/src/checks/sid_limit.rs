@@ -46,7 +46,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
             continue;
         }
         let message = format!(
-            "{} needs {}, `{}` holds {limit}",
+            "{} needs {}, but `{}` holds {limit}",
             hardware.who,
             count(needed, "local SID"),
             hardware.platform.id
@@ -70,6 +70,6 @@ mod tests {
         let fragment =
             "{ hosts: { groups: 128 }, tiers: { t0: { platform: box-one-sid, os: frr, parallel: 2 } } }";
         assert!(codes(fragment).contains(&"E0903"));
-        assert_eq!(message(fragment, "E0903"), "each T0 needs 2 local SIDs, `box-one-sid` holds 1");
+        assert_eq!(message(fragment, "E0903"), "each T0 needs 2 local SIDs, but `box-one-sid` holds 1");
     }
 }

@@ -27,10 +27,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for site in sites {
         if let Some(first) = names.insert(&site.name.value, site.name.span) {
             out.push(
-                Diagnostic::error(&RULE, format!("two sites are called `{}`", site.name.value))
+                Diagnostic::error(&RULE, format!("two sites are named `{}`", site.name.value))
                     .at(site.name.span, "again here")
                     .and(first, "first here")
-                    .help("give each site a name of its own"),
+                    .help("give each site its own name"),
             );
         }
         for zone in &site.zones {

@@ -52,8 +52,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for found in ports.chain(gpu) {
             let Some((address, span)) = found else {
                 out.push(
-                    Diagnostic::error(&RULE, format!("`{}` has no function for every plane", slot.pci.value))
-                        .at(slot.pci.span, format!("{planes} functions from here leave the bus")),
+                    Diagnostic::error(
+                        &RULE,
+                        format!("`{}` does not have a function for every plane", slot.pci.value),
+                    )
+                    .at(slot.pci.span, format!("{planes} functions from here leave the bus")),
                 );
                 break;
             };
@@ -84,7 +87,7 @@ fn elements(draft: &Draft<'_>, slots: &[SlotDoc], out: &mut Diagnostics) {
     if needed <= NCCL_ELEMENTS {
         return;
     }
-    let message = format!("NCCL would hold {needed} elements of a node, and it has room for {NCCL_ELEMENTS}");
+    let message = format!("NCCL needs {needed} elements for a node, but has room for {NCCL_ELEMENTS}");
     out.push(
         Diagnostic::error(&RULE, message)
             .at(first.pci.span, "paired with a GPU from here on")
@@ -95,7 +98,7 @@ fn elements(draft: &Draft<'_>, slots: &[SlotDoc], out: &mut Diagnostics) {
                 count(nics, "NIC"),
                 count(ports, "RDMA device")
             ))
-            .help("remove `gpu` from the slots: NCCL then looks for itself"),
+            .help("remove `gpu` from the slots: NCCL then detects GPUs itself"),
     );
 }
 
@@ -117,7 +120,7 @@ mod tests {
         let twice = slots(["0000:18:00.0", "0000:18:00.1", "0000:1a:00.0", "0000:1b:00.0"]);
         assert_eq!(message(&twice, "E0320"), "two devices of a node are at `0000:18:00.1`");
         let end = slots(["0000:18:1f.7", "0000:19:00.0", "0000:1a:00.0", "0000:1b:00.0"]);
-        assert_eq!(message(&end, "E0320"), "`0000:18:1f.7` has no function for every plane");
+        assert_eq!(message(&end, "E0320"), "`0000:18:1f.7` does not have a function for every plane");
     }
     /// 1 + 1 + 2 x 55 + 2 x 55 + 32 + 1 is 255. One more NIC needs four elements.
     #[test]
@@ -131,9 +134,6 @@ mod tests {
             )
         };
         assert!(!codes(&slots(55)).contains(&"E0320"), "{:?}", codes(&slots(55)));
-        assert_eq!(
-            message(&slots(56), "E0320"),
-            "NCCL would hold 259 elements of a node, and it has room for 256"
-        );
+        assert_eq!(message(&slots(56), "E0320"), "NCCL needs 259 elements for a node, but has room for 256");
     }
 }

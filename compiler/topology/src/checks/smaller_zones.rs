@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("zone {number} has {count} T0 groups, a zone has 1 to {}", draft.groups),
+                    format!("zone {number} has {count} T0 groups; expected 1 to {}", draft.groups),
                 )
                 .at(groups.span, "in this zone")
                 .and(draft.at(field!("hosts.groups")), "in the largest zone")
@@ -74,7 +74,7 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("the smaller zones lack {nics} NICs, at most {HOLES_MAX} can be left out"),
+                format!("the smaller zones lack {nics} NICs; at most {HOLES_MAX} can be missing"),
             )
             .at(
                 draft.at(if lacking > 0 {
@@ -85,7 +85,7 @@ fn holes(draft: &Draft<'_>, out: &mut Diagnostics) {
                 format!("{lacking} T0 groups of {} NICs, {narrow} NICs of each other group", draft.per_group),
             )
             .and(draft.at(field!("hosts.groups")), "in the largest zone")
-            .help("lower `hosts.groups` nearer to the largest zone there is, or make fewer zones"),
+            .help("lower `hosts.groups` towards the largest zone, or use fewer zones"),
         );
     }
 }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(codes("hosts: { groups_by_zone: { 0: 128 } }"), Vec::<&str>::new());
         assert_eq!(
             message("hosts: { groups_by_zone: { 0: 300 } }", "E0321"),
-            "zone 0 has 300 T0 groups, a zone has 1 to 256"
+            "zone 0 has 300 T0 groups; expected 1 to 256"
         );
         assert_eq!(
             message("hosts: { groups_by_zone: { 1: 30 } }", "E0321"),
@@ -119,7 +119,7 @@ mod tests {
             )
         };
         let found = message(&fabric(500), "E0321");
-        assert_eq!(found, "the smaller zones lack 1247500 NICs, at most 1000000 can be left out");
+        assert_eq!(found, "the smaller zones lack 1247500 NICs; at most 1000000 can be missing");
         assert!(!codes(&fabric(400)).contains(&"E0321"));
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let diagnostic = Diagnostic::error(
             &RULE,
             format!(
-                "{} {} stated for a {label}, {follows} follow from the tier below",
+                "{} {} stated for a {label}, but {follows} follow from the tier below",
                 count(stated, "downlink"),
                 are(stated)
             ),
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(codes("tiers: { t1: { down: 256 } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t1: { down: 250 } }", "E0309"),
-            "250 downlinks are stated for a T1, 256 follow from the tier below"
+            "250 downlinks are stated for a T1, but 256 follow from the tier below"
         );
     }
 }

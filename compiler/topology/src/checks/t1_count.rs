@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let diagnostic = Diagnostic::error(
         &RULE,
         format!(
-            "{} {} stated, the uplinks of a T0 lead to {follows}",
+            "{} {} stated, but the uplinks of a T0 lead to {follows}",
             count(stated.value.into(), "T1"),
             are(stated.value.into())
         ),
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(codes("tiers: { t1: { count: 128 } }"), Vec::<&str>::new());
         assert_eq!(
             message("tiers: { t1: { count: 64 } }", "E0308"),
-            "64 T1s are stated, the uplinks of a T0 lead to 128"
+            "64 T1s are stated, but the uplinks of a T0 lead to 128"
         );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(
                 &RULE,
                 format!(
-                    "{} needs {needed} ports to reach all T0s, `{}` has {has}",
+                    "{} needs {needed} ports to reach all T0s, but `{}` has {has}",
                     hardware.who, hardware.platform.id
                 ),
             )
@@ -60,11 +60,11 @@ mod tests {
         assert_eq!(codes("hosts: { groups: 300 }"), ["E0310"]);
         assert_eq!(
             message("hosts: { groups: 300 }", "E0310"),
-            "each T1 needs 300 ports to reach all T0s, `box-256x200g` has 256"
+            "each T1 needs 300 ports to reach all T0s, but `box-256x200g` has 256"
         );
         assert_eq!(
             message("{ hosts: { groups: 200 }, tiers: { t0: { parallel: 2 } } }", "E0310"),
-            "each T1 needs 400 ports to reach all T0s, `box-256x200g` has 256"
+            "each T1 needs 400 ports to reach all T0s, but `box-256x200g` has 256"
         );
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Diagnostic::error(
             &RULE,
             format!(
-                "{} {} stated, the uplinks of the T1s lead to {follows}",
+                "{} {} stated, but the uplinks of the T1s lead to {follows}",
                 count(stated.value.into(), "T2"),
                 are(stated.value.into())
             ),
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(codes(&format!("{{ {ZONED}, count: 64 }} }} }}")), Vec::<&str>::new());
         assert_eq!(
             message(&format!("{{ {ZONED}, count: 32 }} }} }}"), "E0314"),
-            "32 T2s are stated, the uplinks of the T1s lead to 64"
+            "32 T2s are stated, but the uplinks of the T1s lead to 64"
         );
     }
 }

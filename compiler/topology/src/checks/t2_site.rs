@@ -32,9 +32,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .at(site.span, "not listed in `sites`");
     out.push(match nearest(&site.value, names.iter().copied()) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None if names.is_empty() => {
-            diagnostic.and(draft.at(field!("sites")), "no site is named").help("name the sites in `sites`")
-        }
+        None if names.is_empty() => diagnostic
+            .and(draft.at(field!("sites")), "no sites are defined")
+            .help("define the sites in `sites`"),
         None => diagnostic.help(format!("use one of {}", listed(names.iter().copied()))),
     });
 }

@@ -41,9 +41,9 @@ fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnos
     let offered = hardware.up.breakout.is_some_and(|breakout| platform.panel.offers(breakout));
     let in_ports = offered && hardware.down.breakout == hardware.up.breakout && needed > has;
     let message = if in_ports {
-        format!("{} needs {needed} ports, `{}` has {has}", hardware.who, platform.id)
+        format!("{} needs {needed} ports, but `{}` has {has}", hardware.who, platform.id)
     } else {
-        format!("{} needs {needed_cages} cages, `{}` has {cages}", hardware.who, platform.id)
+        format!("{} needs {needed_cages} cages, but `{}` has {cages}", hardware.who, platform.id)
     };
     let panel = match hardware.up.breakout {
         Some(breakout) if in_ports => format!("{has} ports of {}", breakout.speed),
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { up: 136 } }"), ["E0203"]);
         assert_eq!(
             message("tiers: { t0: { up: 136 } }", "E0203"),
-            "each T0 needs 264 ports, `box-256x200g` has 256"
+            "each T0 needs 264 ports, but `box-256x200g` has 256"
         );
     }
 
@@ -102,7 +102,7 @@ mod tests {
         // 129 downlinks at 4x200G take 33 cages, 127 uplinks 32.
         assert_eq!(
             message("{ hosts: { per_group: 129, nics_per_node: 1 }, tiers: { t0: { up: 127 } } }", "E0203"),
-            "each T0 needs 65 cages, `box-256x200g` has 64"
+            "each T0 needs 65 cages, but `box-256x200g` has 64"
         );
     }
 
@@ -110,6 +110,6 @@ mod tests {
     fn looks_at_devices_of_their_own() {
         let fragment = "exceptions: { devices: { p1-t0-002: { platform: spectrum3-sn4700 } } }";
         assert!(codes(fragment).contains(&"E0203"));
-        assert_eq!(message(fragment, "E0203"), "`p1-t0-002` needs 64 cages, `spectrum3-sn4700` has 32");
+        assert_eq!(message(fragment, "E0203"), "`p1-t0-002` needs 64 cages, but `spectrum3-sn4700` has 32");
     }
 }

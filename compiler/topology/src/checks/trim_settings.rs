@@ -66,7 +66,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let other = profile.classes().find(|class| class.queue == queue && class.name != trimming.class);
         if let Some(class) = other {
             let message = format!(
-                "`{}` puts trimmed packets into queue {queue}, which class `{}` has",
+                "`{}` puts trimmed packets into queue {queue}, which class `{}` uses",
                 platform.id, class.name
             );
             out.push(
@@ -109,7 +109,7 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
     let Some(size) = size.filter(|size| size.0 < least) else { return false };
     let inner = if encapsulated { format!(" + {IPV6} inner IPv6") } else { String::new() };
     out.push(
-        Diagnostic::error(&RULE, format!("a trimmed packet has {size}, and its headers take {least}B"))
+        Diagnostic::error(&RULE, format!("a trimmed packet has {size}, but its headers need {least}B"))
             .at(draft.at(field!("qos.trimming.size")), "cuts the headers")
             .note(format!(
                 "{least} B: {ETHERNET} Ethernet + {IPV6} IPv6{inner} + {UDP} UDP + {BTH} base transport header"
@@ -149,7 +149,7 @@ fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) 
     }
     let (os, most) = (hardware.os.word(), Queue::UNICAST_MAX);
     let message = format!(
-        "`{os}` trims packets into queues 0 to {most}, and class `{}` has {}",
+        "`{os}` trims packets into queues 0 to {most}, but class `{}` uses {}",
         class.name, class.queue
     );
     out.push(
@@ -189,7 +189,7 @@ mod tests {
             "`box-256x200g` trims packets to 206B only, not to 128B"
         );
         // 14 + 40 + 40 + 8 + 12 if hosts write the path; without source routing there is no inner header.
-        let short = "a trimmed packet has 113B, and its headers take 114B";
+        let short = "a trimmed packet has 113B, but its headers need 114B";
         assert_eq!(message(&trimming("size: 113, "), "E0717"), short);
         assert_eq!(codes(&trimming("size: 114, ")).len(), 1, "the platform has one size");
         let p4 = |routing: &str, size: &str| {
@@ -214,14 +214,14 @@ mod tests {
         let queue = "qos: { base: lossy-trim, classes: { control: { queue: 7 } } }";
         assert_eq!(
             message(queue, "E0717"),
-            "`box-256x200g` puts trimmed packets into queue 7, which class `control` has"
+            "`box-256x200g` puts trimmed packets into queue 7, which class `control` uses"
         );
         let queue = "{ hosts: { per_group: 256, nic: { speed: 200G } }, tiers: { t0: { platform: spectrum5-sn5640, up: 256 }, \
                      t1: { platform: spectrum5-sn5640 } }, \
                      qos: { base: lossy-trim, classes: { trimmed: { queue: 8 } } } }";
         assert_eq!(
             message(queue, "E0717"),
-            "`sonic` trims packets into queues 0 to 7, and class `trimmed` has 8"
+            "`sonic` trims packets into queues 0 to 7, but class `trimmed` uses 8"
         );
     }
 

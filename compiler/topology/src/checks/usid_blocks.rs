@@ -31,16 +31,19 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let index = layout.index + layout.plane;
         let bits = if layout.plane == 1 { "1 bit".to_owned() } else { format!("{} bits", layout.plane) };
         out.push(
-            Diagnostic::error(&RULE, format!("uSIDs keep {bits} for the plane, but the block contains it"))
-                .at(draft.at(field!("srv6.widths.plane")), bits)
-                .and(plan, "a block for every plane")
-                .set(
-                    [
-                        (field!("srv6.widths.plane").path(), "0".to_owned()),
-                        (field!("srv6.widths.index").path(), index.to_string()),
-                    ],
-                    format!("set `plane` to 0, and `index` to {index}"),
-                ),
+            Diagnostic::error(
+                &RULE,
+                format!("uSIDs reserve {bits} for the plane, but the block already contains it"),
+            )
+            .at(draft.at(field!("srv6.widths.plane")), bits)
+            .and(plan, "a block for every plane")
+            .set(
+                [
+                    (field!("srv6.widths.plane").path(), "0".to_owned()),
+                    (field!("srv6.widths.index").path(), index.to_string()),
+                ],
+                format!("set `plane` to 0, and `index` to {index}"),
+            ),
         );
     }
     let first = (u128::from(draft.block.network()) >> 96) as u32;
@@ -64,7 +67,7 @@ mod tests {
         assert_eq!(codes(RULE.example), ["E0409"]);
         assert_eq!(
             message(RULE.example, "E0409"),
-            "uSIDs keep 3 bits for the plane, but the block contains it"
+            "uSIDs reserve 3 bits for the plane, but the block already contains it"
         );
         assert_eq!(codes("srv6: { plan: plane-in-block }"), Vec::<&str>::new());
         assert_eq!(

@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let code = draft.layout.code(role);
         let message = format!(
-            "uSIDs of role `{}` reach 0x{largest:04x}, the global block ends at 0x{GIB_MAX:04x}",
+            "uSIDs of role `{}` reach 0x{largest:04x}; the global block ends at 0x{GIB_MAX:04x}",
             role.word()
         );
         let plane = draft.layout.planes_in_usid(&demand) - 1;
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(codes(&fragment), ["E0406"]);
         assert_eq!(
             message(&fragment, "E0406"),
-            "uSIDs of role `nic` reach 0xf880, the global block ends at 0xdfff"
+            "uSIDs of role `nic` reach 0xf880; the global block ends at 0xdfff"
         );
     }
 }

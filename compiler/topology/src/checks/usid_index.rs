@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Role::T0 | Role::T1 => "index",
             Role::Nic | Role::T2 => "zone and index",
         };
-        let message = format!("{} need indices up to {needed}, {bits} bits count to {max}", plural(role));
+        let message = format!("{} need indices up to {needed}, but {bits} bits count to {max}", plural(role));
         let diagnostic = Diagnostic::error(&RULE, message).at(draft.at(path), arithmetic);
         let diagnostic =
             and_if(diagnostic, draft.stated(field!("srv6.widths.index")), format!("{shared}: {bits} bits"));
@@ -109,7 +109,7 @@ pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
             let is_default = layout.finish() == Some(default) && !draft.states(field!("srv6.widths"));
             let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
             let help = format!(
-                "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane a block of its own",
+                "no widths fit beside the plane: set `srv6.plan: {}`{widths}, which gives every plane its own block",
                 in_block.word()
             );
             let plan = (field!("srv6.plan").path(), in_block.word().to_owned());
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(codes("srv6: { widths: { zone: 2, index: 9 } }"), Vec::<&str>::new());
         assert_eq!(
             message("srv6: { widths: { zone: 3, index: 8 } }", "E0401"),
-            "T0s need indices up to 256, 8 bits count to 255"
+            "T0s need indices up to 256, but 8 bits count to 255"
         );
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let text = help(&format!("{{ {MILLION} }}"), "E0401");
         assert_eq!(
             text,
-            "no widths fit beside the plane: set `srv6.plan: plane-in-block`, which gives every plane a block of its own"
+            "no widths fit beside the plane: set `srv6.plan: plane-in-block`, which gives every plane its own block"
         );
         let management = "addresses: { management: \"2001:db8:4000::/48\" }";
         let followed = format!("{{ {MILLION}, {management}, srv6: {{ plan: plane-in-block }} }}");
@@ -160,6 +160,6 @@ mod tests {
             tiers: { t0: { up: 4 }, t1: { up: 34, parallel: 17 }, \
             t2: { platform: box-256x200g, wiring: rows, rows: 4000 } } }";
         assert!(codes(fragment).contains(&"E0401"));
-        assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, 11 bits count to 2047");
+        assert_eq!(message(fragment, "E0401"), "T2s need indices up to 68068, but 11 bits count to 2047");
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 out.push(
                     and_if(diagnostic, draft.stated(path(*other)), text)
                         .note(format!("codes are {}", codes(draft, &roles)))
-                        .help("give each role a code of its own"),
+                        .help("give each role its own code"),
                 );
             }
         }

@@ -22,9 +22,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let terms = draft.layout.widths().map(|(name, width)| format!("{name} {width}"));
-    let diagnostic = Diagnostic::error(&RULE, format!("the uSID widths add up to {sum}, a uSID has 16 bits"))
-        .at(draft.at(field!("srv6.widths")), "")
-        .note(format!("{} = {sum}", terms.join(" + ")));
+    let diagnostic =
+        Diagnostic::error(&RULE, format!("the uSID widths add up to {sum}, but a uSID has 16 bits"))
+            .at(draft.at(field!("srv6.widths")), "")
+            .note(format!("{} = {sum}", terms.join(" + ")));
     let index = (draft.layout.index + 16).checked_sub(sum);
     out.push(match index.filter(|index| *index > 0) {
         Some(index) => diagnostic.set(
@@ -45,7 +46,7 @@ mod tests {
         assert_eq!(codes("srv6: { widths: { plane: 4, index: 10 } }"), Vec::<&str>::new());
         assert_eq!(
             message("srv6: { widths: { plane: 4 } }", "E0405"),
-            "the uSID widths add up to 17, a uSID has 16 bits"
+            "the uSID widths add up to 17, but a uSID has 16 bits"
         );
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     out.push(
-        Diagnostic::warning(&RULE, "agents have no effect here: with this routing there are no path tables")
+        Diagnostic::warning(&RULE, "agents have no effect: this routing mode has no path tables")
             .at(agent.span, "")
             .help(or_routing("remove `agent`", "set ", draft, &[Routing::Srv6Static])),
     );

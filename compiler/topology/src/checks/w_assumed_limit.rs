@@ -33,7 +33,7 @@ mod tests {
         assert!(found.contains(&"W0904") && !found.contains(&"E0902"), "{found:?}");
         assert_eq!(
             message(&format!("{{ {PINNED} }}"), "W0904"),
-            "each T0 needs 32771 IPv6 routes, `th5-256x200g` holds 6400"
+            "each T0 needs 32771 IPv6 routes, but `th5-256x200g` holds 6400"
         );
         assert!(!findings(&format!("{{ {PINNED} }}")).has_errors());
     }

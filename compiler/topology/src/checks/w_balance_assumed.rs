@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 format!("no source publishes that `{os}` supports `balance: {word}` on `{platform}`"),
             )
             .at(hardware.platform_span, format!("for {}", hardware.who))
-            .and(draft.balance_span(hardware.tier), "asks for it")
+            .and(draft.balance_span(hardware.tier), "requires it")
             .note(reason.clone())
             .help("try the command on a switch, and accept this with `warnings: { W0908: allow }`"),
         );

@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::warning(
             &RULE,
-            format!("a node has {devices} RDMA devices, and NCCL uses the first {NCCL_DEVICES}"),
+            format!("a node has {devices} RDMA devices, but NCCL uses only the first {NCCL_DEVICES}"),
         )
         .at(nccl.span, "")
         .and(draft.at(field!("hosts.nics_per_node")), count(draft.nics_per_node, "NIC"))
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn devices_end_at_thirty_two() {
-        let said = "a node has 64 RDMA devices, and NCCL uses the first 32";
+        let said = "a node has 64 RDMA devices, but NCCL uses only the first 32";
         assert_eq!(message(RULE.example, "W0806"), said);
         let fits = RULE.example.replace("nics_per_node: 32", "nics_per_node: 16");
         assert!(!codes(&fits).contains(&"W0806"));

@@ -64,8 +64,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 continue;
             }
             let (least, most) = taken.into_inner();
-            let help = format!("state thresholds from {least} to {most}");
-            (format!("{beyond} set to the nearest that `{os}` takes on `{id}`"), help)
+            let help = format!("set thresholds from {least} to {most}");
+            (format!("{beyond} set to the nearest value that `{os}` supports on `{id}`"), help)
         };
         out.push(
             Diagnostic::warning(&RULE, message)
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_set_otherwise_is_named() {
-        let text = "`egress_threshold` 7 of `data` is set to the nearest that `eos` takes on `box-256x200g`";
+        let text = "`egress_threshold` 7 of `data` is set to the nearest value that `eos` supports on `box-256x200g`";
         assert_eq!(message(RULE.example, "W0708"), text);
         let taken = "{ routing: ecmp-static, qos: { base: lossless, classes: { data: { egress_threshold: 3 } } }, \
                      tiers: { t1: { os: eos } }, cables: { nic-t0: { length: 3m }, t0-t1: { length: 30m } } }";

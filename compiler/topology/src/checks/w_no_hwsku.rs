@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             format!("{} for {}", name, these.join(" + "))
         });
         let known: Vec<String> = known.collect();
-        let message = format!("no hwsku of `{}` is for cages split {}", platform.id, used.join(" and "));
+        let message = format!("no hwsku of `{}` supports cages split {}", platform.id, used.join(" and "));
         let diagnostic = Diagnostic::warning(&RULE, message)
             .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.who, sonic.hwsku));
         let diagnostic = if known.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         };
         out.push(
             diagnostic
-                .help("split the cages as a hwsku has them, or add a platform file with your image's hwsku"),
+                .help("split the cages as a hwsku does, or add a platform file with your image's hwsku"),
         );
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     fn mixed_breakouts_need_a_hwsku() {
         let mixed = "{ tiers: { t1: { platform: th5-512x100g, down: { breakout: 4x200G } } } }";
         assert!(codes(mixed).contains(&"W0201"));
-        assert_eq!(message(mixed, "W0201"), "no hwsku of `th5-512x100g` is for cages split 4x200G");
+        assert_eq!(message(mixed, "W0201"), "no hwsku of `th5-512x100g` supports cages split 4x200G");
         assert!(!codes("description: one breakout").contains(&"W0201"));
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             )
             .at(hardware.platform_span, format!("for {}", hardware.who))
             .and(draft.at(field!("routing")), "spreads by hashing")
-            .note("between two NICs there are few flows; hashed by addresses and ports they collide")
+            .note("two NICs have few flows between them, which collide if hashed by addresses and ports")
             .help(or_routing(&advice(hardware), "", draft, &[Routing::Srv6Static])),
         );
     }
@@ -59,7 +59,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn advice(hardware: &Hardware) -> String {
     let usable = Balance::ALL.into_iter().find(|balance| hardware.balance(*balance).is_some());
     let balance = usable.map(|balance| format!("set `ecmp.balance: {}`, ", balance.word()));
-    let ports = "let hosts use several UDP source ports a connection, or use a P4 target";
+    let ports = "let hosts use several UDP source ports per connection, or use a P4 target";
     format!("{}{ports}", balance.unwrap_or_default())
 }
 

@@ -33,7 +33,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let last = u64::from(base) + SPREAD;
     // There are private 16-bit numbers, too, but far fewer than the switches' range of numbers needs.
     let message = if (PRIVATE_SHORT..=PRIVATE_SHORT_LAST).contains(&base) {
-        format!("AS numbers from {base} to {last} leave the private ones, which end at {PRIVATE_SHORT_LAST}")
+        format!(
+            "AS numbers from {base} to {last} exceed the private range, which ends at {PRIVATE_SHORT_LAST}"
+        )
     } else {
         format!("AS numbers from {base} on are not private")
     };
@@ -57,7 +59,7 @@ mod tests {
         );
         assert_eq!(
             message("{ routing: bgp-unnumbered, addresses: { asn_base: 64600 } }", "W0501"),
-            "AS numbers from 64600 to 50396247 leave the private ones, which end at 65534"
+            "AS numbers from 64600 to 50396247 exceed the private range, which ends at 65534"
         );
     }
 }

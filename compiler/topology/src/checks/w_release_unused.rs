@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         let word = os.value.word();
         out.push(
-            Diagnostic::warning(&RULE, format!("no switch runs `{word}`, of which a release is named"))
+            Diagnostic::warning(&RULE, format!("no switch runs `{word}`, but a release of it is set"))
                 .at(os.span, "")
                 .help("remove the line"),
         );
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_release_is_of_a_system_in_use() {
-        assert_eq!(message(RULE.example, "W0805"), "no switch runs `nvue`, of which a release is named");
+        assert_eq!(message(RULE.example, "W0805"), "no switch runs `nvue`, but a release of it is set");
         let used = "{ releases: { nvue: \"5.16\" }, tiers: { t1: { os: nvue } } }";
         assert!(!codes(used).contains(&"W0805"));
     }

@@ -29,7 +29,7 @@ const SETTINGS: [(Field, Routing, &str); 3] = [
         "only switches that speak BGP have autonomous systems",
     ),
     (field!("entropy"), Routing::Srv6Static, "only source-routed fabrics have path tables"),
-    (field!("mtu.payload"), Routing::Srv6Static, "only path tables hold it"),
+    (field!("mtu.payload"), Routing::Srv6Static, "only path tables contain it"),
 ];
 
 /// Checks that settings are used by the routing.

@@ -37,12 +37,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::warning(
             &RULE,
-            format!("{} change nothing: a zone has {}", count(rows.value.into(), "row"), count(t1s, "T1")),
+            format!("{} have no effect: a zone has {}", count(rows.value.into(), "row"), count(t1s, "T1")),
         )
         .at(rows.span, "")
         .and(draft.at(field!("tiers.t1.up")), "of each T1, to one T2")
         .note("with one T2 for each T1, T2s are numbered like T1s")
-        .help(format!("set `tiers.t2.rows` to {t1s}, or keep it where T1s are to be added")),
+        .help(format!("set `tiers.t2.rows` to {t1s}, or keep it if T1s will be added")),
     );
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn rows_for_later_are_named() {
-        assert_eq!(message(RULE.example, "W0306"), "128 rows change nothing: a zone has 64 T1s");
+        assert_eq!(message(RULE.example, "W0306"), "128 rows have no effect: a zone has 64 T1s");
         for fragment in [
             RULE.example.replace("rows: 128", "rows: 64"),
             RULE.example.replace("parallel: 4", "parallel: 2"),

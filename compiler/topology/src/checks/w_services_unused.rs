@@ -57,7 +57,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     .and(hardware.os_span, format!("for {}", hardware.who))
                     .note(format!("`{}`: {why}", os.word()))
                     .help(match capability {
-                        Capability::SparePorts => "shut ports there in another way, or leave the setting out",
+                        Capability::SparePorts => "shut ports there in another way, or omit the setting",
                         _ => "set it up there in another way",
                     }),
             );

@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::warning(&RULE, message)
                 .at(draft.at(field!("qos.trimming.tc")), "")
                 .and(hardware.os_span, format!("for {}", hardware.who))
-                .help(format!("state `tc: {used}`, or none")),
+                .help(format!("set `tc: {used}`, or remove `tc`")),
         );
     }
 }

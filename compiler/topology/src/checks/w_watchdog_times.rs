@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(draft.at(field!("qos")), "")
                 .and(hardware.os_span, format!("for {}", hardware.who))
                 .help(format!(
-                    "state a `restoration` of {} to {} ms and a `detection` that is a multiple of it",
+                    "set a `restoration` of {} to {} ms and a `detection` that is a multiple of it",
                     looks.start(),
                     looks.end()
                 )),

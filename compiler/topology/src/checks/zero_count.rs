@@ -49,7 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     ];
     for (path, _) in counts.into_iter().filter(|(_, value)| *value == Some(0)) {
         out.push(
-            Diagnostic::error(&RULE, format!("`{path}` is 0, it must be at least 1"))
+            Diagnostic::error(&RULE, format!("`{path}` is 0; expected at least 1"))
                 .at(draft.at(Ports::count_of(path)), "the fabric would have no connections"),
         );
     }
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { parallel: 0 } }"), ["E0302"]);
         assert_eq!(
             message("tiers: { t0: { up: { count: 0 } } }", "E0302"),
-            "`tiers.t0.up` is 0, it must be at least 1"
+            "`tiers.t0.up` is 0; expected at least 1"
         );
     }
 }

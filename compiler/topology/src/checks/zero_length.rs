@@ -34,7 +34,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(&RULE, format!("a `{}` cable has length 0", cable.cable.medium))
                 .at(span, "")
-                .help("write its length, or `medium: virtual` where there is no cable"),
+                .help("write its length, or `medium: virtual` if there is no cable"),
         );
     }
 }

@@ -93,7 +93,7 @@ fn sizes(draft: &Draft<'_>, out: &mut Diagnostics) {
                 Diagnostic::error(
                     &RULE,
                     format!(
-                        "a T0 group of zone {number} has {}, a group has 1 to {}",
+                        "a T0 group of zone {number} has {}; expected 1 to {}",
                         count(size, "NIC"),
                         draft.per_group
                     ),
@@ -146,7 +146,7 @@ mod tests {
         let size = |nics: u32| format!("hosts: {{ per_group_by_zone: {{ 0: {nics} }} }}");
         assert!(!codes(&size(64)).contains(&"E0323"));
         let found = message(&size(129), "E0323");
-        assert_eq!(found, "a T0 group of zone 0 has 129 NICs, a group has 1 to 128");
+        assert_eq!(found, "a T0 group of zone 0 has 129 NICs; expected 1 to 128");
         let found = message(&size(6), "E0323");
         assert_eq!(found, "6 NICs of a T0 group of zone 0 do not fill complete nodes");
         assert!(codes(&size(0)).contains(&"E0323"));

@@ -293,7 +293,7 @@ impl DraftRacks {
         let name = rule.name.write(longest);
         if name.len() > NAME_MAX {
             let message = format!(
-                "names of `racks.{}` have up to {} characters, {NAME_MAX} are allowed",
+                "names of `racks.{}` have up to {} characters; the maximum is {NAME_MAX}",
                 kind.key,
                 name.len()
             );

@@ -15,11 +15,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports a number out of range, with the range.
 pub(crate) fn out_of_range(path: &str, written: &str, min: i128, max: i128, span: Span) -> Diagnostic {
-    Diagnostic::error(
-        &RULE,
-        format!("`{path}` is `{written}`: it must be a whole number from {min} to {max}"),
-    )
-    .at(span, if is_fraction(written) { "not a whole number" } else { "out of range" })
+    Diagnostic::error(&RULE, format!("`{path}` is `{written}`; expected a whole number from {min} to {max}"))
+        .at(span, if is_fraction(written) { "not a whole number" } else { "out of range" })
 }
 
 /// Tells whether a number has a decimal point.
