@@ -99,7 +99,7 @@ impl Avoid {
     /// Reads `plane 3`, `plane=3`, a switch or a cable.
     pub fn parse(plan: &Plan, name: &str) -> anyhow::Result<Avoid> {
         if let Some(plane) = name.strip_prefix("plane").map(|rest| rest.trim_start_matches([' ', '='])) {
-            let number: u8 = plane.parse().with_context(|| format!("`{name}` names no plane"))?;
+            let number: u8 = plane.parse().with_context(|| format!("`{name}` is not a plane"))?;
             return Ok(Avoid::Plane(self::plane(plan, number)?));
         }
         if let Ok(switch) = switch(plan, name) {

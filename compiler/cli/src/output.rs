@@ -265,7 +265,7 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
 /// Rejects an output file that exists, unless it may be replaced. For files that users edit, such as fabric files.
 pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
     if path != STANDARD && !force && path.symlink_metadata().is_ok() {
-        anyhow::bail!("`{path}` exists: name another file, or replace it by `--force`");
+        anyhow::bail!("`{path}` exists: name another file, or replace it with `--force`");
     }
     Ok(())
 }

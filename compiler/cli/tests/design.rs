@@ -425,7 +425,7 @@ fn an_existing_file_is_replaced_only_by_force() {
         let line: Vec<&str> = verb.split(' ').collect();
         let said = place.ends(1, &line);
         assert!(
-            said.contains("`a.yaml` exists: name another file, or replace it by `--force`"),
+            said.contains("`a.yaml` exists: name another file, or replace it with `--force`"),
             "{verb}: {said}"
         );
         assert_eq!(place.read("a.yaml"), "mine", "{verb}");

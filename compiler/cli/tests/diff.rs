@@ -179,7 +179,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
         "live and a.yaml mean the same\n"
     );
     let why = place.ends(1, &["push", "first.diff", "--inventory", "lab"]);
-    assert!(why.contains("is stale: switches hold something else than they did"), "{why}");
+    assert!(why.contains("is stale: the state of switches has changed"), "{why}");
 
     live_and_a_tree(&place);
     a_saved_difference_has_its_order(&place);

@@ -73,7 +73,7 @@ fn groups_say_what_their_weights_are_from() {
     let found = text(&FABRIC.replace("os: linux", "os: frr"));
     let narrow = found.lines().find(|line| line.starts_with("fd00:c105:1:2::/64")).expect("a route");
     assert!(
-        narrow.contains("left out (1/2 left): eth501, eth502") && narrow.contains("takes no weights"),
+        narrow.contains("left out (1/2 left): eth501, eth502") && narrow.contains("does not support weights"),
         "{narrow}"
     );
 }
@@ -83,7 +83,7 @@ fn drained_ways_and_pins_are_called_so() {
     let base = FABRIC.split("exceptions").next().expect("it has some").to_owned();
     let drained = format!("{base}exceptions: {{ drained: [ \"p0-t1-00[1-3]\" ] }}\n");
     let found = text(&drained);
-    assert!(found.contains("(nothing but drained ways is left)"), "{found}");
+    assert!(found.contains("(only drained paths are left)"), "{found}");
     let pinned = base.replace("hosts:", "ecmp: { pin: downlink }\nhosts:");
     assert!(text(&pinned).contains("fd00:c105:1:2::1/128       eth501  (a pin)"));
 }

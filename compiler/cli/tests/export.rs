@@ -562,7 +562,7 @@ fn sflow_is_an_overlay_that_configurations_take() {
     assert_eq!(config["SFLOW_COLLECTOR"]["collector1"]["collector_ip"], "192.0.2.9");
 
     let noted = String::from_utf8(place.closc(&telemetry).stderr).expect("text");
-    let note = "note: 8 switches run `sonic`, and nothing has them put metadata into packets";
+    let note = "note: 8 switches run `sonic`, and no file enables in-band telemetry";
     assert!(noted.contains(note), "{noted}");
 
     let nvue = file.replace("os: sonic", "os: nvue");

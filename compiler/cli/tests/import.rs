@@ -94,7 +94,7 @@ fn a_lab_of_others_is_found() {
     assert!(
         place
             .ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"])
-            .contains("exists: name another file, or replace it by `--force`")
+            .contains("exists: name another file, or replace it with `--force`")
     );
 }
 

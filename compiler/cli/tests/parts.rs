@@ -71,7 +71,7 @@ fn merged_parts_are_the_whole() {
         line(&whole, "paths: ")
     );
     let why = place.ends(1, &["verify", "whole", "--select", "tier=t0"]);
-    assert!(why.contains("a plane is proved in whole"), "{why}");
+    assert!(why.contains("a plane is proved as a whole"), "{why}");
 }
 
 #[test]

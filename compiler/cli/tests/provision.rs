@@ -460,10 +460,10 @@ fn counters_that_a_collector_does_not_read_are_named() {
     let collect = [&collect[..], &["--listen", "127.0.0.1:0"]].concat();
     let said = place.ends(1, &collect);
     assert!(
-        said.contains("what 6 switches count that run `sonic` is not read, the first is `p0-t0-001`"),
+        said.contains("counters of 6 switches that run `sonic` are not read, the first is `p0-t0-001`"),
         "{said}"
     );
-    assert!(said.contains("`closc export telemetry` writes what reads their counters"), "{said}");
+    assert!(said.contains("`closc export telemetry` writes files to monitor them"), "{said}");
     let said = place.ends(1, &[&collect[..], &["--format", "json"]].concat());
     let line = said.lines().find(|line| line.starts_with("{\"unread\"")).expect("it says so");
     let unread = serde_json::from_str::<Value>(line).expect("JSON")["unread"].clone();

@@ -73,7 +73,7 @@ fn a_tree_that_is_not_signed_is_not_pushed() {
     place.write("saved.json", "{}");
     let why = place
         .ends(1, &["push", "saved.json", "--inventory", "inventory.yaml", "--require-signature", "ours.pub"]);
-    assert!(why.contains("carries no signature"), "{why}");
+    assert!(why.contains("has no signature"), "{why}");
 }
 
 /// Earlier versions pushed an older tree, or a tree of another fabric with the same key, despite `--require-signature`.
@@ -110,7 +110,7 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     inventory("fabric: signed\nmin_sequence: 4\n");
     compile(&["--sequence", "3"]);
     let why = push(&[]);
-    assert!(why.contains("has sequence number 3, and the inventory needs at least 4"), "{why}");
+    assert!(why.contains("has sequence number 3, but the inventory needs at least 4"), "{why}");
     // A deliberate rollback is logged, and then fails only because the switches do not exist.
     let why = push(&["--allow-older"]);
     assert!(!why.contains("sequence number"), "{why}");

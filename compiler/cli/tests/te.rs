@@ -140,6 +140,6 @@ fn bgp_takes_no_pins_and_says_so() {
     place.write("demand.csv", format!("{HEADER}group-0001,group-0002,300\n"));
     let te = ["te", "fabric.yaml", "--quiet", "--demand", "demand.csv"];
     let why = place.ends(1, &[&te[..], &["--out", "pins.csv"]].concat());
-    assert!(why.contains("takes no pins"), "{why}");
+    assert!(why.contains("does not support pins"), "{why}");
     assert!(place.ends(0, &te).contains("no pins"));
 }

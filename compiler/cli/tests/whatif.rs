@@ -326,7 +326,7 @@ fn what_is_selected_fails_and_nothing_else() {
     for (args, why) in [
         (&["--each", "nic", "--select", "plane=1"][..], "`plane=1` of `small` has nothing of this kind"),
         (&["--each", "t0", "--select", "plane=2"], "the last plane of this fabric is 1"),
-        (&["--each", "t0", "-k", "2", "--shard", "0/2"], "of 2 shards together would be in none"),
+        (&["--each", "t0", "-k", "2", "--shard", "0/2"], "failures across 2 shards would be in none"),
         (&["--each", "t0", "--shard", "0/3"], "3 shards"),
     ] {
         let text = place.ends(1, &[&["small.yaml"], args].concat());

@@ -78,7 +78,7 @@ fn what_models_refuse_is_refused_by_name() {
     let tables = r#"{ "AAA": { "authentication": { "login": "local" } } }"#;
     place.write("overlay/aaa.json", format!("{{ \"devices\": [\"p*-t1-*\"], \"tables\": {tables} }}"));
     let (code, said) = export(&place, None);
-    let refused = "overlay `overlay`: SONiC's YANG models refuse the configuration of `p0-t1-001` with it: Invalid login choice: AAA";
+    let refused = "overlay `overlay`: SONiC's YANG models reject the configuration of `p0-t1-001` with it: Invalid login choice: AAA";
     assert!(code == Some(1) && said.contains(refused), "{said}");
 
     // Models of another release also reject the tree itself, so the overlay is not at fault.

@@ -178,7 +178,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
         } else {
             let LeftAlone { os, switches, first, instead, .. } = left;
             tracing::warn!(
-                "what {switches} switches count that run `{os}` is not read, the first is `{first}`: {instead}"
+                "counters of {switches} switches that run `{os}` are not read, the first is `{first}`: {instead}"
             );
         }
     }
@@ -195,9 +195,9 @@ fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
             continue;
         }
         let instead = if os.is_programmed() {
-            "`devices` of the inventory says where they are"
+            "add them to `devices` of the inventory"
         } else {
-            "they have no P4Runtime; `closc export telemetry` writes what reads their counters"
+            "they have no P4Runtime; `closc export telemetry` writes files to monitor them"
         };
         let new = || LeftAlone {
             os: os.word().to_owned(),
@@ -217,7 +217,7 @@ fn human(summary: &Summary) -> String {
     let (broken, agents) = (summary.n_verdicts, summary.agents);
     let tables = match agents.other_tables {
         0 => String::new(),
-        n => format!("; {n} with another path table than this plan's"),
+        n => format!("; {n} with a path table that differs from this plan"),
     };
     format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
 }
@@ -225,12 +225,10 @@ fn human(summary: &Summary) -> String {
 /// Describes an agent whose path table differs from the plan's, with its checksum, or is that of the plan again.
 fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     let Some(checksum) = other else {
-        let line = format!("{nic}: its path table is that of this plan");
+        let line = format!("{nic}: its path table matches this plan");
         return (line, json!({ "nic": nic, "table": "planned" }));
     };
-    let line = format!(
-        "{nic}: its path table, with checksum {checksum}, is not that of this plan, but of an older or a newer one"
-    );
+    let line = format!("{nic}: its path table, with checksum {checksum}, does not match this plan");
     (line, json!({ "nic": nic, "table": "other", "checksum": checksum }))
 }
 
@@ -288,7 +286,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                 (format!("serving {scheme}://{address}/"), json!({ "listening": address }))
             }
             Event::Broken(line, view) => (line.clone(), json!({ "broken": view })),
-            Event::Ended(what) => (format!("{what}: broken no more"), json!({ "ended": what })),
+            Event::Ended(what) => (format!("{what}: no longer broken"), json!({ "ended": what })),
             Event::Gone(denial) => gone(denial),
             Event::Agent(nic, dead) => agent(nic, dead.as_deref()),
             Event::Table(nic, other) => table(nic, other.as_deref()),

@@ -96,7 +96,7 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
     }
     if args.select.goes_by_coordinates() {
         anyhow::bail!(
-            "an inventory knows planes and names, and `--select {}` goes by zone or tier: compile that part with `closc compile \
+            "an inventory has only planes and names, but `--select {}` names a zone or tier: compile that part with `closc compile \
              --select`, and push its tree",
             args.select
         );
@@ -241,7 +241,7 @@ pub(super) fn instead(os: &str) -> String {
         "`closc export ansible` writes an inventory with their files"
     };
     if closc_deploy::has_carrier(os) {
-        format!("a rule under `ssh` in the inventory is how `closc push` reaches them, or {other}")
+        format!("add a rule under `ssh` to the inventory for `closc push`; {other}")
     } else {
         other.to_owned()
     }

@@ -207,14 +207,14 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     if compared == unpriced {
         let missing: Vec<String> = candidates.missing.iter().map(|item| format!("`{item}`")).collect();
         bail!(
-            "{} found, and each has an item without a price; the first lacks {}",
+            "{} found, but each has an item without a price; the first lacks {}",
             counted(compared as u64, "design"),
             missing.join(", ")
         );
     }
     if compared == unpriced + unpublished {
         bail!(
-            "{} found, and each has a switch or module without published power",
+            "{} found, but each has a switch or module without published power",
             counted(compared as u64, "design")
         );
     }

@@ -45,11 +45,11 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         bail!("`--patches` compares two fabric files: for switches, use `push --dry-run`");
     }
     if (command.overlay.is_some() || command.ssh_config.is_some()) && old != LIVE && new != LIVE {
-        bail!(Usage("`--overlay` and `--ssh-config` are of switches, and neither side is `live`"));
+        bail!(Usage("`--overlay` and `--ssh-config` need a side that is `live`"));
     }
     let report = match (old.as_str(), new.as_str()) {
         (LIVE, LIVE) => {
-            bail!(Usage("both sides are `live`: name what the switches shall be compared with"))
+            bail!(Usage("both sides are `live`: name a fabric file or tree for one side"))
         }
         (LIVE, other) | (other, LIVE) => live::compare(args, command, other, old == LIVE)?,
         (old, new) => {
@@ -107,7 +107,7 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
         }
         (Side::Tree(before), Side::Tree(after)) => {
             if command.waves {
-                bail!("`--waves` orders the change of plans: name two fabric files");
+                bail!("`--waves` needs two fabric files");
             }
             let read = |which: Which, path: &str| match which {
                 Which::Old => before.read(path),
@@ -169,7 +169,7 @@ pub(crate) fn saved(file: &Utf8Path) -> anyhow::Result<Report> {
 pub fn parse(text: &str) -> anyhow::Result<Report> {
     let report: Report = serde_json::from_str(text)?;
     if report.format != closc_diff::FORMAT {
-        bail!("it is of form `{}`, and this program reads `{}`", report.format, closc_diff::FORMAT);
+        bail!("its format is `{}`; expected `{}`", report.format, closc_diff::FORMAT);
     }
     Ok(report)
 }

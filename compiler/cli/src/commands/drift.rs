@@ -18,7 +18,7 @@ pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     let sonic = SonicOptions { state: command.state, ..SonicOptions::default() };
     let fleet = control::fleet_with(&command.fleet, &site, sonic, CarrierOptions::default())?;
     if command.state && fleet.configured.is_empty() {
-        bail!("`--state` is of switches that run SONiC, and none of the selection does");
+        bail!("`--state` needs switches that run SONiC, but the selection has none");
     }
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.fleet.options(), observer).await) })?;

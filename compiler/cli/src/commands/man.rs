@@ -17,26 +17,26 @@ const MANUAL: Manual<'static> = Manual {
     section: "1",
     files: &[
         ("CLOSC_PLATFORMS", "Folder or file with the platforms of a site, as --platforms"),
-        ("CLOSC_AUDIT_LOG", "File that records who changed what, as --audit-log"),
+        ("CLOSC_AUDIT_LOG", "Audit log file, as --audit-log"),
         ("CLOSC_RUNTIME", "Folder for the state of running labs, in place of the user's runtime folder"),
         (
             "CLOSC_YANG_MODELS",
-            "Folder with SONiC's YANG models, which --overlay is checked by, in place of /usr/local/yang-models",
+            "Folder with SONiC's YANG models to check --overlay, in place of /usr/local/yang-models",
         ),
         ("RUST_LOG", "Log filter, in place of --verbose and --quiet"),
         ("NO_COLOR", "If it is set to anything, output has no colour"),
     ],
     examples: &[
-        (
-            "closc init --nics 1024 --planes 4 --speed 400G --out fabric.yaml",
-            "Write a fabric file to begin with",
-        ),
-        ("closc check fabric.yaml", "Find every fault of it, and count what it describes"),
+        ("closc init --nics 1024 --planes 4 --speed 400G --out fabric.yaml", "Create a first fabric file"),
+        ("closc check fabric.yaml", "Check it for errors, and print its counts"),
         ("closc compile fabric.yaml --out tree", "Write the configuration of every switch and node"),
         ("closc verify tree", "Prove from these files that every path arrives"),
-        ("closc diff git:main:fabric.yaml fabric.yaml --waves", "Review a change, and how to roll it out"),
-        ("closc push tree --inventory switches.yaml --dry-run", "Show what would be sent to switches"),
-        ("closc explain E0203", "Read about a code that an error showed"),
+        ("closc diff git:main:fabric.yaml fabric.yaml --waves", "Review a change and its rollout order"),
+        (
+            "closc push tree --inventory switches.yaml --dry-run",
+            "Show the changes that would be sent to switches",
+        ),
+        ("closc explain E0203", "Explain the code of an error"),
     ],
     see_also: &["closc-nic(1)", "bash(1)", "git(1)"],
 };

@@ -70,7 +70,7 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
     }
     let listing = listing(plan, command, from, to)?;
     if listing.paths.is_empty() {
-        bail!("no path is left: {} were planned, and all are denied or avoided", listing.paths_planned);
+        bail!("no path is left: {} were planned, but all are denied or avoided", listing.paths_planned);
     }
     match args.format {
         Format::Json => output::result(args.format, &PATHS, &listing, |_| String::new())?,

@@ -90,7 +90,7 @@ fn placed(
         }
         cables = reached;
     }
-    bail!("media and racks depend on each other without an end: set `cables` in `{}`", command.file)
+    bail!("media and racks depend on each other in a loop: set `cables` in `{}`", command.file)
 }
 
 /// Places the devices of a plan.

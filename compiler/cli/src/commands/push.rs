@@ -38,7 +38,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         ..command.fleet.options()
     };
     if !command.fleet.require_signature.is_empty() && control::is_saved(&command.fleet.source) {
-        bail!("`{}` was saved, and what is saved carries no signature: push the tree", command.fleet.source);
+        bail!("`{}` is saved and has no signature: push the tree", command.fleet.source);
     }
     if command.rollback.is_some() && control::is_saved(&command.fleet.source) {
         bail!("`--rollback` needs the compiled tree, which has the switches and what they run");
@@ -181,7 +181,7 @@ fn saved_plan(
     let over_ssh = over_ssh(command);
     for (given, word) in [(command.fleet.overlay.is_some(), "overlay"), (command.reload, "reload")] {
         if given {
-            bail!("`--{word}` is part of what was saved: give it to the `push --out` that saves a plan");
+            bail!("`--{word}` is part of the saved plan: use it with the `push --out` that saves it");
         }
     }
     let reached = reached(command, site, &mut plan, &over_ssh)?;

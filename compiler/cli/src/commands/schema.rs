@@ -159,7 +159,7 @@ pub(super) fn run(args: &Args, command: &SchemaArgs) -> anyhow::Result<Outcome> 
         Some("documents") => list(args)?,
         Some(name) => {
             let Some(found) = ALL.iter().find(|described| described.name == name) else {
-                bail!("no document is called `{name}`; `closc schema documents` lists them");
+                bail!("there is no document `{name}`; `closc schema documents` lists them");
             };
             output::print(&found.schema())?;
         }

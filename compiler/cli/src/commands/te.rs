@@ -24,7 +24,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = broken(input.plan, &command.fail)?;
     if command.out.is_some() && plan.topology().routing.speaks_bgp() {
-        bail!("`--out`: a fabric with `routing: bgp-unnumbered` takes no pins; `ecmp-static` does");
+        bail!("`--out`: a fabric with `routing: bgp-unnumbered` does not support pins; `ecmp-static` does");
     }
     let matrix = matrix(&plan, &command.demand)?;
     let options = Options {

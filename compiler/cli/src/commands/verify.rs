@@ -131,7 +131,7 @@ fn verdict(report: &Report) -> String {
 fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let terms = &part.select;
     if let Some(shard) = part.shard {
-        anyhow::ensure!(terms.is_everything(), "a shard of a proof is not selected from: give one of both");
+        anyhow::ensure!(terms.is_everything(), "a shard of a proof cannot be combined with `--select`");
         return Ok(Judged::Shard { index: shard.index(), of: shard.of() });
     }
     if terms.is_everything() {
@@ -140,7 +140,7 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let hosts = terms.has_hosts();
     if let Some(zone) = terms.zones().first().filter(|_| terms.has_switches()) {
         bail!(
-            "a plane is proved in whole, and `zone={zone}` has some switches of each: `--select tier=hosts,zone={zone}` are the \
+            "a plane is proved as a whole, and `zone={zone}` has some switches of each: `--select tier=hosts,zone={zone}` are the \
              path tables of the zone"
         );
     }
@@ -148,7 +148,7 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let cut = terms.picks_devices() && (terms.has_switches() || !hosts);
     if cut || !(hosts || switches) {
         bail!(
-            "a plane is proved in whole: `--select plane=P`, or `tier=hosts` with `zone=Z` for path tables"
+            "a plane is proved as a whole: `--select plane=P`, or `tier=hosts` with `zone=Z` for path tables"
         );
     }
     let (planes, zones) = (terms.planes().to_vec(), terms.zones().to_vec());

@@ -151,7 +151,7 @@ fn trials(
 fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path) -> anyhow::Result<Outcome> {
     let events = read_trace(&elements, &text(path)?).map_err(|faults| listed(path, &faults))?;
     if events.is_empty() {
-        bail!("`{path}` holds no event: write lines of TIME,down|up,NAME");
+        bail!("`{path}` contains no event: write lines of TIME,down|up,NAME");
     }
     let moments = WhatIf::given(elements, given).follow(&events);
     let report = Trace::new(elements, given, &moments);

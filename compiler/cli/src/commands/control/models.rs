@@ -55,10 +55,10 @@ pub(in crate::commands) fn check(
         let Some(with) = verdict.error else { continue };
         match models.judge(&tree).with_context(context)?.error {
             None => bail!(
-                "overlay `{folder}`: SONiC's YANG models refuse the configuration of `{switch}` with it: {with}"
+                "overlay `{folder}`: SONiC's YANG models reject the configuration of `{switch}` with it: {with}"
             ),
             Some(without) => tracing::warn!(
-                "SONiC's YANG models refuse the configuration of `{switch}` without overlay `{folder}` too, so they do not \
+                "SONiC's YANG models reject the configuration of `{switch}` without overlay `{folder}` too, so they do not \
                  check it: {without}"
             ),
         }

@@ -41,7 +41,7 @@ impl Planes {
     ) -> anyhow::Result<Planes> {
         if let Some(shard) = args.shard {
             bail!(
-                "`{}` was saved for the switches that it names: give `--shard {shard}` where it is made",
+                "`{}` was saved for the switches that it names: use `--shard {shard}` when saving it",
                 args.source
             );
         }
@@ -69,7 +69,7 @@ impl Planes {
         }
         if let Some(first) = unknown.first() {
             bail!(
-                "nothing says which plane `{first}`{} is in: give {} `plane` in the inventory, or select by name",
+                "the plane of `{first}`{} is unknown: give {} `plane` in the inventory, or select by name",
                 match unknown.len() {
                     1 => String::new(),
                     many => format!(" and {} more", many - 1),
@@ -132,7 +132,7 @@ fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
         found.retain(|plane| u64::from(*plane) * u64::from(shard.of()) / count == u64::from(shard.index()));
     }
     if found.is_empty() {
-        bail!("no plane is in all of `--plane`, `--shard` and `--select` that were given");
+        bail!("no plane matches all of `--plane`, `--shard` and `--select`");
     }
     Ok(Some(found))
 }

@@ -27,7 +27,7 @@ pub(super) fn check(
 ) -> anyhow::Result<()> {
     let (tree, fabric) = (&args.source, &manifest.fabric);
     if let Some(own) = inventory.fabric.as_ref().filter(|own| *own != fabric) {
-        bail!("`{tree}` is of fabric `{fabric}`, and the inventory is of `{own}`");
+        bail!("`{tree}` is of fabric `{fabric}`, but the inventory is of `{own}`");
     }
     if args.require_signature.is_empty() || args.allow_older {
         return Ok(());
@@ -43,7 +43,7 @@ pub(super) fn check(
     }
     if let Some(least) = inventory.min_sequence.filter(|least| release.sequence < *least) {
         bail!(
-            "`{tree}` has sequence number {}, and the inventory needs at least {least}: push a newer tree, or use \
+            "`{tree}` has sequence number {}, but the inventory needs at least {least}: push a newer tree, or use \
              `--allow-older`",
             release.sequence
         );

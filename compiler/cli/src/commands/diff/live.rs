@@ -22,7 +22,7 @@ pub const LIVE: &str = "live";
 /// Compares switches with a side; `None` if the side has faults, which were shown.
 pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> anyhow::Result<Option<Report>> {
     if command.text {
-        bail!("entries of switches have no text difference: leave `--text` out");
+        bail!("entries of switches have no text difference: omit `--text`");
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
@@ -59,7 +59,7 @@ pub fn unchanged(
     let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (_, held) = read(args, &programmed, &fleet)?;
     if digest(&held, &configured).to_string() != then.digest {
-        bail!("the saved difference is stale: switches hold something else than they did; compare again");
+        bail!("the saved difference is stale: the state of switches has changed; compare again");
     }
     Ok(())
 }

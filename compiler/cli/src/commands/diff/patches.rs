@@ -83,7 +83,7 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
     };
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{folder}`"))?;
     if folder.read_dir_utf8().with_context(|| format!("`{folder}`"))?.next().is_some() {
-        bail!("`{folder}` is not empty: patches of another change could be taken for those of this one");
+        bail!("`{folder}` is not empty: patches of another change could be mistaken for those of this one");
     }
     let sides = Sides { old: &before.plan, new: &after.plan, templates: Templates::shipped() };
     let groups = sides.classes().into_par_iter().map(|class| sides.groups(folder, class));

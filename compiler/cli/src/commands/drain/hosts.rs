@@ -65,7 +65,7 @@ pub(super) fn collector(
     }
     let key = element(plan, name)?.key(plan);
     ask(address, "GET", "/api/session", None)
-        .context("a collector takes orders where it was started with `--apply --web`")?;
+        .context("a collector accepts orders only if it was started with `--apply --web`")?;
     let token = match token {
         Some(path) => String::from_utf8(closc_files::secret_at(path, closc_files::KEY_MAX)?)
             .with_context(|| format!("`{path}` is not a token file"))?,

@@ -142,9 +142,9 @@ fn explained(
         };
         let (over, left_out): (Vec<&NextHop>, Vec<&NextHop>) = ways.iter().partition(|way| way.weight > 0);
         let why = if drained {
-            Some("nothing but drained ways is left")
+            Some("only drained paths are left")
         } else if left_out.iter().any(|way| way.left.0 > 0) {
-            Some("the target takes no weights: without narrow ways the group carries more")
+            Some("the target does not support weights: without narrow paths the group carries more")
         } else {
             None
         };

@@ -38,7 +38,7 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     let long: usize = planes.iter().map(|&plane| list::long_labels(plan, plane, &command.label)).sum();
     if long > 0 {
         output::say(format_args!(
-            "note: {long} labels are longer than the {} characters that NetBox takes: its lists have none for them",
+            "note: {long} labels are longer than the {} characters that NetBox accepts: its lists omit them",
             list::LABEL_MAX
         ));
     }

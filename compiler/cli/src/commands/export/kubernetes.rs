@@ -13,7 +13,7 @@ pub(super) fn run(args: &Args, command: &KubernetesArgs) -> anyhow::Result<Outco
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
     if command.agent_image.is_some() && !plan.is_source_routed() {
-        bail!("agents need path tables, which only `routing: srv6-static` has: leave `--agent-image` out");
+        bail!("agents need path tables, which only `routing: srv6-static` has: omit `--agent-image`");
     }
     let options = Options {
         operator_namespace: command.operator_namespace.clone(),

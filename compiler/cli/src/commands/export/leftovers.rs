@@ -86,8 +86,7 @@ pub(super) fn say(others: &[String]) {
     let shown: Vec<String> = others.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if others.len() > SHOWN { ", ..." } else { "" };
     output::say(format_args!(
-        "note: {} beside what was written, of an export before or of others: {}{more}; remove what is of no use any more, since who \
-         reads the folder reads them too",
+        "note: {} from earlier exports or other programs: {}{more}; remove obsolete ones, because readers of the folder also read them",
         if others.len() == 1 { "a file is".to_owned() } else { format!("{} files are", others.len()) },
         shown.join(", ")
     ));

@@ -55,7 +55,10 @@ fn profiles(
     }
     let to: Vec<End> = receivers.into_iter().map(|to| end(plan, to)).collect();
     if to.is_empty() {
-        bail!("`{}` is its own only receiver: name another with --to", topology.naming.nic(node, number));
+        bail!(
+            "`{}` would send only to itself: name another receiver with `--to`",
+            topology.naming.nic(node, number)
+        );
     }
     let [_, binary] = path_table::render(&plan.path_table(nic.zone, nic.group));
     let interfaces = plan.nic_interfaces(number);

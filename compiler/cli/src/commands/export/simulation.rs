@@ -126,7 +126,7 @@ fn demands(plan: &Plan, file: &camino::Utf8Path, milliseconds: u32) -> anyhow::R
         let pairs = from.len() as u64 * to.len() as u64;
         if flows.len() as u64 + pairs > FLOWS_MAX {
             bail!(
-                "{file}:{}: {} x {} pairs of NICs are {pairs} flows, and {FLOWS_MAX} are written at most: name groups, nodes or \
+                "{file}:{}: {} x {} pairs of NICs are {pairs} flows; at most {FLOWS_MAX} are written: name groups, nodes or \
                  NICs",
                 demand.line,
                 from.len(),
@@ -147,7 +147,7 @@ fn demands(plan: &Plan, file: &camino::Utf8Path, milliseconds: u32) -> anyhow::R
     }
     flows.sort_unstable();
     if flows.is_empty() {
-        return Err(anyhow::anyhow!("{file} has no demand between NICs that are there")).context("no flows");
+        return Err(anyhow::anyhow!("{file} has no demand between existing NICs")).context("no flows");
     }
     Ok(flows)
 }

@@ -23,12 +23,12 @@ pub(super) fn run(args: &Args, command: &TablesArgs) -> anyhow::Result<Outcome> 
     };
     if !rows.is_built_in() {
         bail!(
-            "this closc writes no Parquet; build it with `cargo build --features parquet`, or write CSV, which DuckDB and \
+            "this build of closc does not support Parquet; build it with `cargo build --features parquet`, or write CSV, which DuckDB and \
              pandas read too"
         );
     }
     if command.only.contains(&Table::Paths) && command.pair.is_empty() {
-        bail!(Usage("`paths` are those of pairs: name some with `--pair FROM,TO`"));
+        bail!(Usage("the table `paths` needs pairs: name them with `--pair FROM,TO`"));
     }
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;

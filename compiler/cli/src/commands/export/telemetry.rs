@@ -83,26 +83,26 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
             _ if command.sflow.is_empty() => {}
             Sflow::Not(why) => {
                 output::say(format!(
-                    "note: {count} switches run `{word}`, and no file is for their sFlow: {why}"
+                    "note: {count} switches run `{word}`, but no file configures their sFlow: {why}"
                 ));
             }
             Sflow::Eos => output::say(format!(
-                "note: {count} switches run `{word}`: the lines in `eos/` are for the part of their configuration that is yours"
+                "note: {count} switches run `{word}`: add the lines in `eos/` to the site's part of their configuration"
             )),
             Sflow::ConfigDb | Sflow::Nvue => {}
         }
         let why = &telemetry.without_inband;
         output::say(format!(
-            "note: {count} switches run `{word}`, and nothing has them put metadata into packets (INT, IFA): {why}"
+            "note: {count} switches run `{word}`, and no file enables in-band telemetry (INT, IFA) on them: {why}"
         ));
     }
     if plan.is_source_routed() && command.agent_metrics.is_none() {
         output::say(
-            "note: agents of NICs are in no list: `--agent-metrics PORT` sets the port of their metrics",
+            "note: agents of NICs are not listed: `--agent-metrics PORT` sets the port of their metrics",
         );
     }
     let has = |os: Os| systems(plan).any(|(own, _)| own == os);
     for (os, port) in command.gnmi_port.iter().filter(|(os, _)| !has(*os)) {
-        output::say(format!("note: no switch runs `{}`: port {port} is in no file", os.word()));
+        output::say(format!("note: no switch runs `{}`: port {port} is not used", os.word()));
     }
 }

@@ -121,7 +121,7 @@ fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Pu
 fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
     anyhow::ensure!(
         command.stall.is_none(),
-        "`--stall` is of virtual time (`--target embedded`): on `linux` the kernel decides when an agent runs"
+        "`--stall` needs virtual time (`--target embedded`): on `linux` the kernel schedules agents"
     );
     Ok(())
 }

@@ -62,7 +62,7 @@ impl Cables {
                 continue;
             }
             let Some(medium) = LONGER.into_iter().find(|word| reaches(word)) else {
-                bail!("cables {} would be {} long, and no medium reaches that far", kind.key, kind.length);
+                bail!("cables {} would be {} long, but no medium reaches that far", kind.key, kind.length);
             };
             medium.clone_into(&mut kind.medium);
         }

@@ -24,8 +24,7 @@ use crate::output::Outcome;
 /// Maximum number of switches named in a message.
 const SHOWN: usize = 5;
 
-const STALE: &str =
-    "the saved difference is stale: switches hold something else than they did; compare again";
+const STALE: &str = "the saved difference is stale: the state of switches has changed; compare again";
 
 /// Pushes a saved difference.
 pub fn push(
@@ -54,8 +53,7 @@ pub fn push(
     };
     if let Some(member) = whole.members.iter().find(is_half) {
         bail!(
-            "of `{}` the inventory asks for CONFIG_DB, which fabric files have not: compile both sides and compare the trees, or take \
-             the switch out of the rules under `sonic`",
+            "the inventory expects CONFIG_DB of `{}`, which fabric files do not contain: compile both sides and compare the trees, or remove the switch from the rules under `sonic`",
             member.target.name
         );
     }

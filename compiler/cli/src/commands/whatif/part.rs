@@ -35,10 +35,10 @@ pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Chosen> 
     if shard.is_some() {
         ensure!(
             command.together == 1,
-            "what fails of {} shards together would be in none of them: fail one at a time, or write `--select`",
+            "failures across {} shards would be in none of them: fail one at a time, or use `--select`",
             command.together
         );
-        ensure!(command.part.select.is_everything(), "a shard is not selected from: give one of both");
+        ensure!(command.part.select.is_everything(), "`--shard` and `--select` cannot be combined");
     }
     part.fits(plan)?;
     Ok(Chosen { part, shard })

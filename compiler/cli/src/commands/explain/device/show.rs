@@ -99,8 +99,7 @@ fn sessions(text: &mut String, bgp: &Bgp) {
     let timers = &bgp.timers;
     let _ = writeln!(
         text,
-        "  silence is noticed after {} ms by BFD, {} s by BGP; a session that was ended for its prefixes is tried after \
-         {} min",
+        "  failures are detected after {} ms by BFD, {} s by BGP; a session above its prefix limit is retried after {} min",
         timers.bfd_interval_ms * u32::from(timers.bfd_multiplier),
         timers.hold_s,
         timers.retry_min
