@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use closc_platform::Release;
+
 use crate::panel::Panel;
 use crate::sdk::Sdk;
 
@@ -14,6 +16,8 @@ pub(crate) struct Sku {
     pub(crate) name: String,
     /// Ports and Mb/s, each once.
     pub(crate) breakouts: Vec<(u8, u32)>,
+    /// The first release with it, if some supported ones lack it.
+    pub(crate) since: Option<Release>,
     pub(crate) sdk: Sdk,
 }
 
@@ -128,7 +132,7 @@ impl Entry<'_> {
                     writeln!(out, "    - {{ breakouts: [{}], hwsku: {} }}", splits(&sku.breakouts), sku.name);
             }
         }
-        let claims: Vec<String> = known.values().filter_map(|sku| claim(sku)).collect();
+        let claims: Vec<String> = known.values().filter_map(|sku| facts(sku)).collect();
         if !claims.is_empty() {
             let _ = writeln!(out, "  facts:\n{}", claims.join("\n"));
         }
@@ -166,13 +170,19 @@ impl Entry<'_> {
     }
 }
 
-/// The claim about uN of a hwsku whose SDK file is public.
-fn claim(sku: &Sku) -> Option<String> {
-    let (value, srv6) = sku.sdk.tunnels()?;
+/// The facts about a hwsku: its first release, and uN if its SDK file is public.
+fn facts(sku: &Sku) -> Option<String> {
+    let since = sku.since.map(|since| format!("since: \"{since}\""));
+    let all: Vec<String> = since.into_iter().chain(claim(&sku.sdk)).collect();
+    (!all.is_empty()).then(|| format!("    {}: {{ {} }}", sku.name, all.join(", ")))
+}
+
+fn claim(sdk: &Sdk) -> Option<String> {
+    let (value, srv6) = sdk.tunnels()?;
     let claim = if srv6 {
         format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\"")
     } else {
         format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\"")
     };
-    Some(format!("    {}: {{ un: {{ {claim} }} }}", sku.name))
+    Some(format!("un: {{ {claim} }}"))
 }

@@ -15,7 +15,7 @@ mod sku;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::Sources;
-use closc_platform::{Breakout, Catalogue, Platform, Slot};
+use closc_platform::{Breakout, Catalogue, Platform, Release, Slot};
 
 pub use self::measure::{Answer, Measured, USUAL_OS, commands, measure, measure_output};
 pub use self::sdk::Sdk;
@@ -69,6 +69,33 @@ impl Switch {
     pub fn ports(&self, hwsku: &str) -> Option<&[Row]> {
         self.skus.get(hwsku).map(Vec::as_slice)
     }
+
+    /// Returns its hwskus.
+    pub fn hwskus(&self) -> impl Iterator<Item = &str> {
+        self.skus.keys().map(String::as_str)
+    }
+
+    /// Returns the first port of a hwsku that an entry lacks, except service ports; `None` if the box lacks the hwsku.
+    pub fn differing_port(&self, platform: &Platform, hwsku: &str) -> Option<Option<&Row>> {
+        let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
+        let mut rows =
+            self.ports(hwsku)?.iter().filter(|row| row.lanes.iter().all(|lane| panel.contains(lane)));
+        let own: BTreeSet<(String, String, u16, Vec<u16>)> = platform
+            .ports()
+            .map(|port| (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes))
+            .collect();
+        let named =
+            |row: &Row| (format!("Ethernet{}", row.number), row.alias.clone(), row.index, row.lanes.clone());
+        Some(rows.find(|row| !own.contains(&named(row))))
+    }
+}
+
+/// Where the files of a box are from.
+pub struct Origin<'a> {
+    /// The repository or switch, for people.
+    pub source: &'a str,
+    /// The first release with each hwsku, for those that some supported releases lack.
+    pub since: &'a BTreeMap<String, Release>,
 }
 
 /// An entry that was derived.
@@ -82,12 +109,11 @@ pub struct Derived {
 }
 
 impl Switch {
-    /// Derives the entry of a box. `source` says where the files are from; properties of SDK files without an effect are
-    /// added to `ignored`.
+    /// Derives the entry of a box. Properties of SDK files without an effect are added to `ignored`.
     pub fn derive(
         &self,
         files: &dyn Files,
-        source: &str,
+        origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
     ) -> Result<Derived, String> {
         let asics = files.text(&format!("{}/asic.conf", self.folder)).unwrap_or_default();
@@ -105,9 +131,10 @@ impl Switch {
             self.skus.iter().filter_map(|(name, rows)| sku(files, self, &panel, name, rows)).collect();
         for sku in &mut skus {
             ignored.append(&mut sku.sdk.ignored);
+            sku.since = origin.since.get(&sku.name).copied();
         }
         skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
-        self.accepted(&panel, skus, source)
+        self.accepted(&panel, skus, origin.source)
     }
 
     /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
@@ -142,7 +169,7 @@ fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Ro
         return None;
     }
     let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
-    Some(Sku { name: name.to_owned(), breakouts, sdk })
+    Some(Sku { name: name.to_owned(), breakouts, since: None, sdk })
 }
 
 /// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`.

@@ -14,7 +14,7 @@ use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
 pub use reported::{USUAL_OS, commands, measure_output};
 use serde_json::Value;
 
-use crate::{Files, Switch, accept};
+use crate::{Files, Origin, Row, Switch, accept};
 
 /// Prints the files that describe a switch and what its daemons report. Bytes are in base64.
 const SCRIPT: &str = r#"set -u
@@ -157,6 +157,7 @@ impl Answer {
         };
         let trims = self.field("SWITCH_CAPABILITY|switch", "SWITCH_TRIMMING_CAPABLE");
         HwskuFacts {
+            since: None,
             un: self.resource("srv6_my_sid_entry").map(|sids| claim(sids > 0, "CRM, srv6_my_sid_entry")),
             trimming: trims.map(|word| claim(word == "true", "SWITCH_TRIMMING_CAPABLE")),
         }
@@ -201,7 +202,11 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, Strin
         (platform.id.to_string(), catalogue.text(&platform.id).unwrap_or_default().to_owned())
     } else {
         let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
-        let derived = switch.derive(answer, &source, &mut BTreeSet::new())?;
+        let derived = switch.derive(
+            answer,
+            &Origin { source: &source, since: &BTreeMap::new() },
+            &mut BTreeSet::new(),
+        )?;
         notes.extend(derived.notes);
         notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
         (derived.id, derived.text)
@@ -243,18 +248,9 @@ fn known<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> 
 
 /// Returns the first port of the hwsku that the entry does not have, in words. Service ports are left out.
 fn different_port(platform: &Platform, switch: &Switch, hwsku: &str) -> Option<String> {
-    let own: BTreeSet<(String, String, u16, Vec<u16>)> = platform
-        .ports()
-        .map(|port| (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes))
-        .collect();
-    let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
-    let rows = switch.ports(hwsku).unwrap_or_default().iter();
-    let mut named = rows
-        .filter(|row| row.lanes.iter().all(|lane| panel.contains(lane)))
-        .map(|row| (format!("Ethernet{}", row.number), row.alias.clone(), row.index, row.lanes.clone()));
-    let (name, alias, index, lanes) = named.find(|port| !own.contains(port))?;
+    let Row { number, alias, index, lanes, .. } = switch.differing_port(platform, hwsku)??;
     Some(format!(
-        "`{}` does not have the port {name} of the switch, alias {alias}, cage {index}, lanes {lanes:?}",
+        "`{}` does not have the port Ethernet{number} of the switch, alias {alias}, cage {index}, lanes {lanes:?}",
         platform.id
     ))
 }

@@ -21,7 +21,7 @@ pub struct Sdk {
     /// Whether there is an SDK file in text.
     pub(crate) has_file: bool,
     /// `SAI_NUM_ECMP_MEMBERS`.
-    pub(crate) ecmp_width: Option<u32>,
+    pub ecmp_width: Option<u32>,
     properties: BTreeMap<&'static str, String>,
     pub(crate) ignored: BTreeSet<String>,
 }
@@ -33,9 +33,10 @@ impl Sdk {
         for name in files.names(folder) {
             let is_profile = name.starts_with("sai.profile");
             let is_sdk = [".bcm", ".yml", ".yaml"].iter().any(|end| name.ends_with(end));
-            let Some(text) = files.text(&format!("{folder}/{name}")).filter(|_| is_profile || is_sdk) else {
+            if !is_profile && !is_sdk {
                 continue;
-            };
+            }
+            let Some(text) = files.text(&format!("{folder}/{name}")) else { continue };
             own.has_file |= is_sdk;
             for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
                 own.line(line);

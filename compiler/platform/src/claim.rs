@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Breakout, Os, Platform};
+use crate::{Breakout, Os, Platform, Release};
 
 /// Where a number comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -106,6 +106,17 @@ impl Platform {
             Some((hwsku, Claim::Assumed(reason))) => Standing::Assumed(hwsku, reason),
             Some((_, Claim::Published(_) | Claim::Measured(_))) | None => Standing::Has,
         }
+    }
+
+    /// Returns the hwsku in use and the first release with it, if a release lacks it.
+    pub fn missing_hwsku(
+        &self,
+        (os, release): (Os, Release),
+        breakouts: impl IntoIterator<Item = Breakout>,
+    ) -> Option<(&str, Release)> {
+        let hwsku = if os.has_hwskus() { self.hwsku(breakouts) } else { None }?;
+        let since = self.sonic.as_ref()?.facts.get(hwsku)?.since?;
+        (release < since).then_some((hwsku, since))
     }
 
     /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order of the

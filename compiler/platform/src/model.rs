@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::Release;
 use crate::alias::Aliases;
 use crate::balance::Balancing;
 use crate::breakout::Share;
@@ -272,9 +273,12 @@ pub struct Sonic {
 }
 
 /// Facts about a hwsku. For a feature that is not listed, the `features` of the platform apply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HwskuFacts {
+    /// The first release of SONiC with the files of the hwsku; if absent, all supported releases have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Release>,
     /// Whether SONiC supports uN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub un: Option<Claim>,

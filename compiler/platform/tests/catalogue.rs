@@ -25,6 +25,64 @@ fn every_file_is_built_in_under_its_name() {
     assert!(catalogue.ids().is_sorted());
 }
 
+/// The counts in the documentation are those of the catalogue.
+#[test]
+fn documented_counts_are_those_of_the_catalogue() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("\n## Switch catalogue\n").expect("a chapter about the catalogue");
+    let documented = |label: &str| -> Vec<usize> {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {label} |"))).expect(label);
+        let after = row.trim_end_matches('|').rsplit('|').next().unwrap();
+        after.split(|sign: char| !sign.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+    };
+    let catalogue = Catalogue::builtin();
+    let sonic = || catalogue.iter().filter_map(|platform| platform.sonic.as_ref());
+    let models: BTreeSet<&str> = sonic().map(|sonic| sonic.platform.as_str()).collect();
+    let hwskus = sonic().map(|sonic| {
+        let named = sonic.hwskus.iter().map(|(_, hwsku)| hwsku).chain([&sonic.hwsku]);
+        named.collect::<BTreeSet<_>>().len()
+    });
+    let later = sonic().map(|sonic| sonic.facts.values().filter(|facts| facts.since.is_some()).count());
+    let layouts: usize = catalogue.iter().map(|platform| platform.layouts.len()).sum();
+    let limits = |keyword: &str| {
+        let of = |platform: &Platform| {
+            platform.limits.provenance.values().filter(|own| own.parts().0 == keyword).count()
+        };
+        let counts: Vec<usize> = catalogue.iter().map(|platform| of(platform)).collect();
+        [counts.iter().sum::<usize>(), counts.iter().filter(|count| **count > 0).count()]
+    };
+    let [assumed, files] = limits("assumed");
+    for (label, counted) in [
+        ("entries", vec![catalogue.ids().count()]),
+        ("switch models of SONiC", vec![models.len()]),
+        ("hwskus", vec![hwskus.sum()]),
+        ("hwskus that a supported release lacks", vec![later.sum()]),
+        ("named port layouts", vec![layouts]),
+        ("limits with a published source", vec![limits("published")[0]]),
+        ("limits that are assumed", vec![assumed, files]),
+        ("limits that are measured", vec![limits("measured")[0]]),
+    ] {
+        assert_eq!(documented(label)[..counted.len()], counted, "{label}");
+    }
+}
+
+/// Systems that vendors sell or support on these switches.
+#[test]
+fn systems_of_switches_with_several_vendors() {
+    let catalogue = Catalogue::builtin();
+    for (id, os) in [
+        ("th4-64x400g", Os::Eos),
+        ("th4-64x400g", Os::Sonic),
+        ("spectrum3-sn4700", Os::Nvue),
+        ("spectrum3-sn4700", Os::Sonic),
+        ("spectrum6-sn6600", Os::Nvue),
+        ("spectrum6-sn6600", Os::Sonic),
+    ] {
+        assert!(catalogue.get(id).unwrap().supports(os), "{id} {}", os.word());
+    }
+}
+
 #[test]
 fn every_breakout_takes_all_lanes_of_the_panel_once() {
     for platform in Catalogue::builtin().iter() {

@@ -9,7 +9,7 @@ use std::fs;
 use anyhow::Context;
 use closc_diagnostics::Rule;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Fault, Os};
+use closc_platform::{Catalogue, Fault, Os};
 use closc_verify::SiteSetting;
 
 use crate::generated::{Generated, root};
@@ -106,7 +106,25 @@ fn releases() -> Generated {
             fault.workaround
         );
     }
+    text.push_str(&first_releases());
     Generated::file("docs/known-faults.md", text)
+}
+
+/// The hwskus that some supported releases lack, by their first release.
+fn first_releases() -> String {
+    let mut text = String::from(
+        "\n## Switches that a release lacks\n\n\
+         `closc check` warns (W0203) if a switch needs a hwsku that its release of SONiC lacks. Each supported release has the\n\
+         files of all other hwskus in the catalogue. The first releases are those of the branches of sonic-net/sonic-buildimage.\n\n\
+         | platform | hwsku | first release |\n|---|---|---|\n",
+    );
+    for platform in Catalogue::builtin().iter() {
+        let facts = platform.sonic.iter().flat_map(|sonic| &sonic.facts);
+        for (hwsku, since) in facts.filter_map(|(hwsku, facts)| Some((hwsku, facts.since?))) {
+            let _ = writeln!(text, "| `{}` | `{hwsku}` | {since} |", platform.id);
+        }
+    }
+    text
 }
 
 /// Output for each target.

@@ -1,12 +1,13 @@
 //! Facts of switches from a checkout of sonic-net/sonic-buildimage.
 //!
-//! In: a git directory or checkout. Out: catalogue entries of every box of 12.8 Tb/s and more, and the differences
-//! from the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has
+//! In: a git directory or checkout with the branches of all supported releases. Out: catalogue entries of every box of
+//! 12.8 Tb/s and more, the releases with each hwsku, and the differences from the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has
 //! exactly the ports that SONiC gives it. A box without an entry is named with the reason. Only facts are taken.
 
 mod git;
 #[cfg(test)]
 mod presets;
+mod releases;
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +16,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use closc_hwsku::{Derived, Files, Switch};
+use closc_hwsku::{Derived, Files, Origin, Switch};
 use closc_platform::Catalogue;
 
 use self::git::Repository;
+use self::releases::Branches;
 use crate::generated::root;
 
 /// Mb/s of the ports of the smallest box.
@@ -30,10 +32,13 @@ const FOLDER: &str = "compiler/platform/catalogue/sonic";
 /// Derives every box, and prints or writes entries for those without a hand-written entry.
 pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
     let repository = Repository::open(folder, "device/")?;
+    let branches = Branches::open(folder)?;
+    let mut folders = BTreeMap::new();
     let known = hand_written();
     let (mut entries, mut refused, mut ignored) = (Vec::new(), Vec::new(), BTreeSet::new());
     for switch in switches(&repository) {
-        match derive(&repository, &switch, &mut ignored) {
+        folders.insert(switch.platform.clone(), switch.folder().to_owned());
+        match derive(&repository, &branches, &switch, &mut ignored) {
             Ok(Derived { id, text, notes }) => {
                 refused.extend(notes);
                 let by_hand = known.get(&switch.platform);
@@ -59,6 +64,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
         println!("# no entry: {reason}");
     }
     let ignored: Vec<String> = ignored.into_iter().collect();
+    print!("{}", branches.report(&Catalogue::builtin(), &folders));
     println!("# {} properties of SDK files ignored: {}", ignored.len(), ignored.join(" "));
     Ok(())
 }
@@ -89,11 +95,13 @@ fn switches(repository: &Repository) -> Vec<Switch> {
 /// Derives the entry of a box.
 fn derive(
     repository: &Repository,
+    branches: &Branches,
     switch: &Switch,
     ignored: &mut BTreeSet<String>,
 ) -> Result<Derived, String> {
     let source = format!("sonic-net/sonic-buildimage {} {}", repository.commit, switch.folder());
-    let mut derived = switch.derive(repository, &source, ignored)?;
+    let since = branches.since(switch.folder(), &switch.platform);
+    let mut derived = switch.derive(repository, &Origin { source: &source, since: &since }, ignored)?;
     derived.text.insert_str(0, "# Derived by `cargo xtask platforms`.\n");
     Ok(derived)
 }

@@ -61,9 +61,12 @@ fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) ->
 /// Replaces the facts about a hwsku. Those that were not measured stay.
 fn with_facts(text: &str, base: &Platform, hwsku: &str, facts: &HwskuFacts) -> String {
     let known = base.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku));
-    let known = known.cloned().unwrap_or(HwskuFacts { un: None, trimming: None });
-    let own =
-        HwskuFacts { un: facts.un.clone().or(known.un), trimming: facts.trimming.clone().or(known.trimming) };
+    let known = known.cloned().unwrap_or_default();
+    let own = HwskuFacts {
+        since: known.since,
+        un: facts.un.clone().or(known.un),
+        trimming: facts.trimming.clone().or(known.trimming),
+    };
     let line = format!("    {}: {}\n", inline(&hwsku), inline(&own));
     let mut all = base.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default();
     all.remove(hwsku);

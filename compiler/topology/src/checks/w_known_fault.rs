@@ -1,5 +1,7 @@
 //! W0203: a known fault of a release affects a setting of the fabric.
 
+use std::collections::BTreeMap;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, asked};
 use closc_platform::{Fault, Impact, Rendered};
@@ -14,8 +16,9 @@ pub(crate) static RULE: Rule = Rule {
     title: "a known fault of the release affects this fabric",
     what: "No fault in closc's register affects a switch with its release, ASIC and configuration. A fault \
            that changes forwarding is also reported for the assumed release. A fault in the delivery of \
-           configuration is reported only if `releases` states the release. `closc platforms NAME` lists the \
-           faults of a platform.",
+           configuration is reported only if `releases` states the release. The release also has the files of \
+           every hwsku in use. `closc platforms NAME` lists the faults of a platform, and the first release of \
+           its hwskus.",
     why: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
            production.",
     example: "releases: { sonic: 202505 }",
@@ -40,6 +43,32 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             None => finding.note(format!("the file states no release of `{os}`: {release} is assumed")),
         };
         out.push(finding.help(fault.workaround.clone()));
+    }
+    missing_hwskus(draft, out);
+}
+
+/// Reports each hwsku that the release lacks, once.
+fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let mut missing: BTreeMap<_, Vec<&Hardware>> = BTreeMap::new();
+    for hardware in &draft.hardware {
+        let Some((release, _)) = draft.release(hardware.os) else { continue };
+        if let Some(found) = hardware.platform.missing_hwsku((hardware.os, release), hardware.breakouts()) {
+            missing.entry((hardware.os, found)).or_default().push(hardware);
+        }
+    }
+    for ((os, (hwsku, since)), concerned) in missing {
+        let Some((release, stated)) = draft.release(os) else { continue };
+        let who: Vec<&str> = concerned.iter().map(|hardware| hardware.who.as_str()).collect();
+        let word = os.word();
+        let finding =
+            Diagnostic::warning(&RULE, format!("`{word}` {release} has no files for hwsku `{hwsku}`"))
+                .at(concerned[0].platform_span, format!("for {}", words::and(who)))
+                .note(format!("sonic-net/sonic-buildimage has them on the branch {since}"));
+        let finding = match stated {
+            Some(span) => finding.and(span, "states the release"),
+            None => finding.note(format!("the file states no release of `{word}`: {release} is assumed")),
+        };
+        out.push(finding.help(format!("install {since}, and write `releases: {{ {word}: {since} }}`")));
     }
 }
 
@@ -120,6 +149,22 @@ mod tests {
             "`sonic` 202511 keeps the hash fields of the ASIC and ignores those of SWITCH_HASH"
         );
         assert!(!codes(&fabric("spectrum4-sn5600")).contains(&"W0203"));
+    }
+
+    #[test]
+    fn releases_without_the_files_of_a_hwsku_are_reported() {
+        let lacks = |fragment: &str| -> Vec<String> {
+            let sn6600 = "routing: ecmp-static, qos: none, hosts: { groups: 64, per_group: 64, nic: { speed: 800G } }, \
+                          tiers: { t0: { platform: spectrum6-sn6600, up: 64 }, t1: { platform: spectrum6-sn6600 } }";
+            let found = findings(&format!("{{ {fragment}{sn6600} }}"));
+            let lacks = found.iter().filter(|finding| finding.message.contains("no files for hwsku"));
+            lacks.map(|finding| format!("{} {}", finding.rule.code, finding.message)).collect()
+        };
+        let expected = "W0203 `sonic` 202511 has no files for hwsku `Mellanox-SN6600_LD-P128C2`";
+        assert_eq!(lacks("releases: { sonic: 202511 }, "), [expected]);
+        assert_eq!(lacks(""), [expected]);
+        assert!(lacks("releases: { sonic: 202605 }, ").is_empty());
+        assert!(lacks("releases: { sonic: master }, ").is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Files of a git directory or checkout at `HEAD`, symbolic links followed.
+//! Files of a git directory or checkout at a revision, symbolic links followed.
 //!
 //! In: a folder. Out: paths and texts. Invariants: nothing is written, and the work tree is not read.
 
@@ -11,27 +11,40 @@ use closc_hwsku::Files;
 
 const LINK: &str = "120000";
 
-/// A repository at its `HEAD`.
+/// A repository at a revision.
 pub(super) struct Repository {
     folder: PathBuf,
     /// Blobs by path.
     blobs: BTreeMap<String, String>,
+    /// Blobs of symbolic links by path.
     links: BTreeMap<String, String>,
     pub(super) commit: String,
 }
 
 impl Repository {
-    /// Lists the files below a folder of the repository.
+    /// Lists the files below a folder of the repository at `HEAD`.
     pub(super) fn open(folder: &Path, below: &str) -> anyhow::Result<Self> {
-        let commit = git(folder, &["rev-parse", "--short=8", "HEAD"])?.trim().to_owned();
+        Self::open_at(folder, &["HEAD".to_owned()], below)
+    }
+
+    /// Lists the files below a folder of the repository, at the first of these revisions that it has.
+    pub(super) fn open_at(folder: &Path, revisions: &[String], below: &str) -> anyhow::Result<Self> {
+        let read = |revision: &String| {
+            git(folder, &["rev-parse", "--verify", "--quiet", "--short=8", &format!("{revision}^{{commit}}")])
+                .ok()
+        };
+        let commit = revisions.iter().find_map(read);
+        let commit = commit.with_context(|| format!("the repository lacks {}", revisions.join(" and ")))?;
+        let commit = commit.trim().to_owned();
+        let listed = git(folder, &["ls-tree", "-r", &commit, below])?;
         let mut own =
             Repository { folder: folder.to_owned(), blobs: BTreeMap::new(), links: BTreeMap::new(), commit };
-        for line in git(folder, &["ls-tree", "-r", "HEAD", below])?.lines() {
+        for line in listed.lines() {
             let (kind, path) = line.split_once('\t').context("a line of ls-tree has a path")?;
             let mut words = kind.split(' ');
             let (mode, blob) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
             if mode == LINK {
-                own.links.insert(path.to_owned(), git(folder, &["cat-file", "-p", blob])?);
+                own.links.insert(path.to_owned(), blob.to_owned());
             }
             own.blobs.insert(path.to_owned(), blob.to_owned());
         }
@@ -44,7 +57,8 @@ impl Repository {
         for _ in 0..16 {
             let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
             let link = { ends }.find_map(|end| Some((end, self.links.get(&path[..end])?)));
-            let Some((end, target)) = link else { return Some(path) };
+            let Some((end, blob)) = link else { return Some(path) };
+            let target = git(&self.folder, &["cat-file", "-p", blob]).ok()?;
             let folder = path[..end].rsplit_once('/').map_or("", |(folder, _)| folder);
             path = normal(&format!("{folder}/{target}{}", &path[end..]));
         }

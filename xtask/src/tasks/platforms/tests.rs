@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use closc_hwsku::{Derived, Sdk, Switch};
-use closc_platform::{Catalogue, Claim, Platform};
+use closc_platform::Catalogue;
 
 use super::git::Repository;
+use super::releases::{Branches, claims_un, hwskus};
 use super::{FOLDER, derive, hand_written, switches};
 use crate::generated::root;
 
@@ -29,14 +30,54 @@ fn checkout() -> Option<Repository> {
     open("device/")
 }
 
+/// Opens the branches of the checkout; prints a line if it lacks one.
+#[track_caller]
+fn branches() -> Option<Branches> {
+    let folder = std::env::var_os("CLOSC_SONIC_BUILDIMAGE")?;
+    match Branches::open(&PathBuf::from(folder)) {
+        Ok(branches) => Some(branches),
+        Err(reason) => {
+            closc_skip::skip(&format!("releases are not compared with the branches of SONiC: {reason}"));
+            None
+        }
+    }
+}
+
+/// The first release of every hwsku is the first branch with its files.
+#[test]
+fn releases_of_hwskus_are_those_of_the_branches() {
+    let (Some(repository), Some(branches)) = (checkout(), branches()) else { return };
+    let boxes = boxes(&repository);
+    let (mut wrong, mut later) = (Vec::new(), 0);
+    for platform in Catalogue::builtin().iter() {
+        let Some(sonic) = &platform.sonic else { continue };
+        let Some(switch) = boxes.get(&sonic.platform) else { continue };
+        let since = branches.since(switch.folder(), &sonic.platform);
+        for row in branches.rows(platform, switch.folder()) {
+            let (release, confirmed) = row.confirmed.last().expect("a branch");
+            assert_ne!(*confirmed, Some(false), "{} {} {:?} {release}", row.platform, row.hwsku, row.fact);
+        }
+        for hwsku in hwskus(platform) {
+            let own = sonic.facts.get(hwsku).and_then(|facts| facts.since);
+            if own != since.get(hwsku).copied() {
+                wrong.push(format!("{} {hwsku} {own:?} {:?}", platform.id, since.get(hwsku)));
+            }
+            later += usize::from(own.is_some());
+        }
+    }
+    assert!(wrong.is_empty() && later > 40, "{later}: {wrong:#?}");
+}
+
 /// Entries of the folder are equal to those derived from the checkout.
 #[test]
 fn derived_entries_are_fresh() {
     let Some(repository) = checkout() else { return };
+    let Some(branches) = branches() else { return };
     let known = hand_written();
     let mut made = BTreeSet::new();
     for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
-        let Ok(Derived { id, text, .. }) = derive(&repository, switch, &mut BTreeSet::new()) else {
+        let Ok(Derived { id, text, .. }) = derive(&repository, &branches, switch, &mut BTreeSet::new())
+        else {
             continue;
         };
         let path = root().join(FOLDER).join(format!("{id}.yaml"));
@@ -45,14 +86,6 @@ fn derived_entries_are_fresh() {
     }
     let derived = Catalogue::builtin().iter().filter(|platform| platform.derived).count();
     assert_eq!(made.len(), derived, "{made:?}");
-}
-
-/// The hwskus of a platform.
-fn hwskus(platform: &Platform) -> Vec<&str> {
-    let Some(sonic) = &platform.sonic else { return Vec::new() };
-    let names: BTreeSet<&str> =
-        sonic.hwskus.iter().map(|(_, name)| name.as_str()).chain([sonic.hwsku.as_str()]).collect();
-    names.into_iter().collect()
 }
 
 fn boxes(repository: &Repository) -> BTreeMap<String, Switch> {
@@ -69,19 +102,10 @@ fn ports_are_those_of_sonic() {
         let Some(switch) = platform.sonic.as_ref().and_then(|sonic| boxes.get(&sonic.platform)) else {
             continue;
         };
-        let own: BTreeSet<_> = platform
-            .ports()
-            .map(|port| (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes))
-            .collect();
-        let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
         for hwsku in hwskus(platform) {
-            let Some(rows) = switch.ports(hwsku) else { continue };
-            for row in rows.iter().filter(|row| row.lanes.iter().all(|lane| panel.contains(lane))) {
-                let theirs =
-                    (format!("Ethernet{}", row.number), row.alias.clone(), row.index, row.lanes.clone());
-                assert!(own.contains(&theirs), "{} {hwsku}: {theirs:?}", platform.id);
-                ports += 1;
-            }
+            let Some(differing) = switch.differing_port(platform, hwsku) else { continue };
+            assert_eq!(differing, None, "{} {hwsku}", platform.id);
+            ports += switch.ports(hwsku).unwrap_or_default().len();
             compared += 1;
         }
     }
@@ -100,9 +124,12 @@ fn segments_are_claimed_where_the_sdk_file_has_them() {
         for hwsku in hwskus(platform) {
             let sdk = Sdk::read(&repository, &format!("{}/{hwsku}", switch.folder()));
             let Some((value, srv6)) = sdk.tunnels() else { continue };
-            let claim = sonic.facts.get(hwsku).and_then(|facts| facts.un.as_ref());
-            let claimed = platform.features.un && !matches!(claim, Some(Claim::Lacking(_)));
-            assert_eq!(claimed, srv6, "{} {hwsku}: sai_tunnel_support {value}", platform.id);
+            assert_eq!(
+                claims_un(platform, hwsku),
+                srv6,
+                "{} {hwsku}: sai_tunnel_support {value}",
+                platform.id
+            );
             compared += 1;
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_platform::{Breakout, Buffer, Claim, FactorySetting, Fault, HwskuFacts, Limit, Platform, Power};
+use closc_platform::{
+    Breakout, Buffer, Claim, FactorySetting, Fault, HwskuFacts, Limit, Platform, Power, Release,
+};
 
 /// Returns the properties of a platform with their sources.
 pub(super) fn page(platform: &Platform) -> String {
@@ -101,13 +103,17 @@ fn balancing(platform: &Platform) -> Vec<String> {
     .collect()
 }
 
-/// Returns the known facts about a hwsku, one line per feature.
+/// Returns the known facts about a hwsku: its first release, then one line per feature.
 fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
     let of = |feature: &str, claim: &Option<Claim>| {
         let (word, source) = claim.as_ref()?.parts();
         Some(format!("{hwsku}: {feature} {word}: {source}"))
     };
-    [of("uN", &facts.un), of("trimming", &facts.trimming)].into_iter().flatten().collect()
+    let since = facts.since.map(|since| match since {
+        Release::Master => format!("{hwsku}: sonic {since} only"),
+        since => format!("{hwsku}: sonic {since} and later"),
+    });
+    [since, of("uN", &facts.un), of("trimming", &facts.trimming)].into_iter().flatten().collect()
 }
 
 /// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.

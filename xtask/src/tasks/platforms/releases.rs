@@ -1,0 +1,170 @@
+//! Releases of SONiC that contain a hwsku, from the branches of a clone.
+//!
+//! In: a git directory with a branch for every supported release. Out: the first release with each hwsku, and claims of
+//! the catalogue that do not hold on a branch. Invariants: `master` is the commit that is checked out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use closc_hwsku::{Sdk, Switch};
+use closc_platform::{Catalogue, Claim, Os, Platform, Release};
+
+use super::git::Repository;
+
+/// The branches of all supported releases, the oldest first.
+pub(super) struct Branches(Vec<(Release, Repository)>);
+
+/// Claims of the catalogue about a hwsku that a branch can confirm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fact {
+    /// The branch has its files.
+    Files,
+    /// Its ports are ports of the entry.
+    Ports,
+    /// uN is enabled or disabled as in the entry.
+    Segments,
+    /// ECMP groups have the members of the entry.
+    EcmpWidth,
+}
+
+impl Fact {
+    const ALL: [Fact; 4] = [Fact::Files, Fact::Ports, Fact::Segments, Fact::EcmpWidth];
+
+    fn words(self) -> &'static str {
+        match self {
+            Fact::Files => "files",
+            Fact::Ports => "ports",
+            Fact::Segments => "uN",
+            Fact::EcmpWidth => "ECMP width",
+        }
+    }
+}
+
+/// Whether each branch confirms a claim about a hwsku; `None` if the branch has no value for it.
+pub(super) struct Row {
+    pub(super) platform: String,
+    pub(super) hwsku: String,
+    pub(super) fact: Fact,
+    pub(super) confirmed: Vec<(Release, Option<bool>)>,
+}
+
+impl Branches {
+    /// Opens the branch of every supported release. `folder` is a clone, or a git directory with local branches.
+    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
+        let known = Os::Sonic.releases().map(|releases| releases.known.clone()).unwrap_or_default();
+        let open = |release: Release| {
+            let names = match release {
+                Release::Master => vec!["HEAD".to_owned()],
+                branch => ["heads", "remotes/origin"].map(|kind| format!("refs/{kind}/{branch}")).to_vec(),
+            };
+            Ok((release, Repository::open_at(folder, &names, "device/")?))
+        };
+        known.into_iter().map(open).collect::<anyhow::Result<_>>().map(Branches)
+    }
+
+    /// Returns the first release with each hwsku of a box. Hwskus that all supported releases have are omitted.
+    pub(super) fn since(&self, folder: &str, platform: &str) -> BTreeMap<String, Release> {
+        let boxes = self.read(folder, platform);
+        let Some((_, newest)) = boxes.last() else { return BTreeMap::new() };
+        let first = |hwsku: &str| {
+            let gap = boxes.iter().rposition(|(_, own)| own.ports(hwsku).is_none())?;
+            Some((hwsku.to_owned(), boxes.get(gap + 1)?.0))
+        };
+        newest.hwskus().filter_map(first).collect()
+    }
+
+    fn read(&self, folder: &str, platform: &str) -> Vec<(Release, Switch)> {
+        let read = |(release, files): &(Release, Repository)| {
+            (*release, Switch::read(files, folder.to_owned(), platform.to_owned()))
+        };
+        self.0.iter().map(read).collect()
+    }
+
+    /// Compares the claims of an entry about its hwskus with every branch.
+    pub(super) fn rows(&self, platform: &Platform, folder: &str) -> Vec<Row> {
+        let Some(sonic) = &platform.sonic else { return Vec::new() };
+        let boxes = self.read(folder, &sonic.platform);
+        let mut rows = Vec::new();
+        for hwsku in hwskus(platform) {
+            for fact in Fact::ALL {
+                let confirmed =
+                    |((release, files), (_, switch)): (&(Release, Repository), &(Release, Switch))| {
+                        let sdk = Sdk::read(files, &format!("{folder}/{hwsku}"));
+                        let confirmed = match fact {
+                            Fact::Files => Some(switch.ports(hwsku).is_some()),
+                            Fact::Ports => {
+                                switch.differing_port(platform, hwsku).map(|found| found.is_none())
+                            }
+                            Fact::Segments => sdk.tunnels().map(|(_, has)| has == claims_un(platform, hwsku)),
+                            Fact::EcmpWidth => {
+                                sdk.ecmp_width.map(|width| width >= ecmp_width(platform, switch, hwsku))
+                            }
+                        };
+                        (*release, confirmed)
+                    };
+                let confirmed = self.0.iter().zip(&boxes).map(confirmed).collect();
+                rows.push(Row {
+                    platform: platform.id.to_string(),
+                    hwsku: hwsku.to_owned(),
+                    fact,
+                    confirmed,
+                });
+            }
+        }
+        rows
+    }
+
+    /// Compares all entries with the branches: a line for each claim that some branch contradicts, then counts.
+    pub(super) fn report(&self, catalogue: &Catalogue, folders: &BTreeMap<String, String>) -> String {
+        let mut text = String::new();
+        let folder = |platform: &Platform| folders.get(&platform.sonic.as_ref()?.platform);
+        let with_folder = |platform| Some((platform, folder(platform)?));
+        let rows: Vec<Row> = { catalogue.iter().map(|platform| &**platform) }
+            .filter_map(with_folder)
+            .flat_map(|(platform, folder)| self.rows(platform, folder))
+            .collect();
+        for Row { platform, hwsku, fact, confirmed } in &rows {
+            let wrong = confirmed.iter().filter(|(_, confirmed)| *confirmed == Some(false));
+            let wrong: Vec<String> = wrong.map(|(release, _)| release.to_string()).collect();
+            if !wrong.is_empty() {
+                let _ = writeln!(text, "# {platform} {hwsku}: {} not on {}", fact.words(), wrong.join(", "));
+            }
+        }
+        for (at, (release, repository)) in self.0.iter().enumerate() {
+            let of = |fact: Fact, value: bool| {
+                rows.iter().filter(|row| row.fact == fact && row.confirmed[at].1 == Some(value)).count()
+            };
+            let counts = Fact::ALL.map(|fact| {
+                format!("{} {} confirmed, {} not", fact.words(), of(fact, true), of(fact, false))
+            });
+            let _ = writeln!(text, "# {release} ({}): {}", repository.commit, counts.join("; "));
+        }
+        text
+    }
+}
+
+/// The hwskus of a platform.
+pub(super) fn hwskus(platform: &Platform) -> Vec<&str> {
+    let Some(sonic) = &platform.sonic else { return Vec::new() };
+    let names: BTreeSet<&str> =
+        sonic.hwskus.iter().map(|(_, name)| name.as_str()).chain([sonic.hwsku.as_str()]).collect();
+    names.into_iter().collect()
+}
+
+/// Returns the members of an ECMP group that the catalogue claims for a hwsku. Members have one speed, so there are never
+/// more than ports of a speed.
+fn ecmp_width(platform: &Platform, switch: &Switch, hwsku: &str) -> u32 {
+    let mut of_speed: BTreeMap<u32, u32> = BTreeMap::new();
+    for row in switch.ports(hwsku).unwrap_or_default() {
+        *of_speed.entry(row.mbps).or_default() += 1;
+    }
+    platform.limits.ecmp_width.min(of_speed.into_values().max().unwrap_or_default())
+}
+
+/// Returns whether the catalogue claims uN for a hwsku.
+pub(super) fn claims_un(platform: &Platform, hwsku: &str) -> bool {
+    let facts = platform.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku));
+    let claim = facts.and_then(|facts| facts.un.as_ref());
+    platform.features.un && !matches!(claim, Some(Claim::Lacking(_)))
+}
