@@ -1,9 +1,10 @@
-//! Auto-negotiation over copper: both ends of a cable, as their files and releases decide it.
+//! Copper cables: auto-negotiation at both ends, as files and releases decide it, their reach, and ports of the hardware.
 
 mod common;
 
 use camino::Utf8Path;
 use closc_artefacts::Memory;
+use closc_platform::{Catalogue, Hardware};
 use closc_tests::shape;
 use closc_verify::{Options, verify};
 
@@ -114,4 +115,35 @@ fn nics_do_what_their_switch_does() {
     let negotiated = || fabric("nvue", "nvue", "");
     disagree(&edit(negotiated(), LINK, "AutoNegotiation=yes", "AutoNegotiation=off"), "V1304", &[LINK]);
     assert_eq!(violations(&edit(negotiated(), LINK, "AutoNegotiation=yes\n", "")), Vec::<String>::new());
+}
+
+/// The list and the manifest agree, so only the standard decides.
+#[test]
+fn copper_is_no_longer_than_its_lanes_carry() {
+    let tree = edit(fabric("sonic", "sonic", ""), "cables/plane-0.csv", "2m,dac", "3m,dac");
+    let tree = edit(tree, "manifest.json", "\"meters\": 2,", "\"meters\": 3,");
+    disagree(&tree, "V0", &["3 m of `dac`, which carries 2 m at the most over lanes of 100G"]);
+}
+
+/// The lanes of two ports are exchanged on every switch, so the switches agree.
+#[test]
+fn ports_are_those_of_the_hardware() {
+    let catalogue = Catalogue::builtin();
+    let options =
+        || Options { digests: false, hardware: Hardware::by_hwsku(catalogue.iter()), ..Options::default() };
+    let absent = |tree: &Memory| -> Vec<String> {
+        let report = verify(tree, &options()).expect("the tree can be read");
+        let messages = report.violations.iter().map(|found| found.message.clone());
+        messages.filter(|message| message.contains("the hardware has no port")).collect()
+    };
+    let mut tree = fabric("sonic", "sonic", "");
+    assert_eq!(absent(&tree), Vec::<String>::new());
+    for switch in ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"] {
+        let file = format!("switches/{switch}/config_db.json");
+        let [own, other] = ["\"0,1,2,3,4,5,6,7\"", "\"8,9,10,11,12,13,14,15\""];
+        for (from, to) in [(own, "\"other\""), (other, own), ("\"other\"", other)] {
+            tree = edit(tree, &file, from, to);
+        }
+    }
+    assert_eq!(absent(&tree).len(), 8, "{:#?}", absent(&tree));
 }
