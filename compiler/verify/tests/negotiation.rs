@@ -10,13 +10,18 @@ use closc_verify::{Options, verify};
 
 /// A plane of two T0s and two T1s, with copper between them.
 fn fabric(t0: &str, t1: &str, rest: &str) -> Memory {
+    over("dac", t0, t1, rest)
+}
+
+/// The same with another medium between the switches.
+fn over(medium: &str, t0: &str, t1: &str, rest: &str) -> Memory {
     let box_of = |os: &str| if os == "eos" { "th5-64x800g" } else { "spectrum4-sn5600" };
     let yaml = format!(
         "fabric: copper\nplanes: 1\nrouting: ecmp-static\nqos: none\n\
          hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 800G, lanes: 8 }}, outputs: [networkd], \
          slots: [{{ pci: \"0000:18:00.0\" }}] }}\n\
          tiers:\n  t0: {{ platform: {}, os: {t0}, up: 2 }}\n  t1: {{ platform: {}, os: {t1} }}\n\
-         cables: {{ nic-t0: {{ length: 2m, medium: dac }}, t0-t1: {{ length: 2m, medium: dac }} }}\n{rest}",
+         cables: {{ nic-t0: {{ length: 2m, medium: dac }}, t0-t1: {{ length: 2m, medium: {medium} }} }}\n{rest}",
         box_of(t0),
         box_of(t1)
     );
@@ -146,4 +151,16 @@ fn ports_are_those_of_the_hardware() {
         }
     }
     assert_eq!(absent(&tree).len(), 8, "{:#?}", absent(&tree));
+}
+
+/// Every port between switches negotiates, so the ends of each cable agree.
+#[test]
+fn ports_over_optics_do_not_negotiate() {
+    let mut tree = over("dr8", "sonic", "sonic", "");
+    assert_eq!(violations(&tree), Vec::<String>::new());
+    for switch in ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"] {
+        let file = format!("switches/{switch}/config_db.json");
+        tree = edit(tree, &file, "\"mtu\": ", "\"autoneg\": \"on\",\n      \"mtu\": ");
+    }
+    disagree(&tree, "V0302", &["negotiates, which optical cables do not support"]);
 }
