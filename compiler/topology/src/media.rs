@@ -55,6 +55,9 @@ impl Medium {
     }
 }
 
+/// The most lanes of a NIC's cage: OSFP and QSFP-DD.
+const NIC_CAGE_LANES: u8 = 8;
+
 /// Serial lanes of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lanes {
@@ -72,10 +75,11 @@ impl Lanes {
         Some(Lanes { speed: lane(near, cage_lanes)?, straight })
     }
 
-    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several planes may split its cage, and a T0 that
-    /// splits its cage may reach several NICs.
+    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several planes may split its cage unless one port
+    /// takes all of its lanes, and a T0 that splits its cage may reach several NICs.
     pub fn of_nic(down: Breakout, cage_lanes: u8, planes: u64) -> Option<Self> {
-        Some(Lanes { speed: lane(down, cage_lanes)?, straight: !is_split(down) && planes == 1 })
+        let fills_cages = planes == 1 || cage_lanes >= NIC_CAGE_LANES;
+        Some(Lanes { speed: lane(down, cage_lanes)?, straight: !is_split(down) && fills_cages })
     }
 }
 
@@ -231,7 +235,9 @@ mod tests {
         assert_eq!(between(halves, 8, breakout(1, 400)), (Speed::gbps(100), false), "a splitter");
         assert_eq!(between(breakout(1, 400), 8, breakout(1, 400)), (Speed::gbps(50), true));
         let nic = |down, planes| Lanes::of_nic(down, 8, planes).unwrap().straight;
-        assert_eq!([nic(whole, 1), nic(whole, 2), nic(halves, 1)], [true, false, false]);
+        assert_eq!([nic(whole, 1), nic(whole, 2), nic(halves, 1)], [true, true, false]);
+        let four = |planes| Lanes::of_nic(breakout(1, 400), 4, planes).unwrap().straight;
+        assert_eq!([four(1), four(2)], [true, false], "a NIC splits a cage of eight lanes");
     }
 
     #[test]
