@@ -27,6 +27,8 @@ pub(crate) struct Panel<'a> {
     pub(crate) chassis: &'a Arc<Platform>,
     pub(crate) down: Breakout,
     pub(crate) up: Option<Breakout>,
+    /// Whether the switch supports these downlinks also without uplinks.
+    pub(crate) is_top: bool,
 }
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
@@ -48,10 +50,12 @@ pub(crate) fn panels<'a>(
     for Model { platform, chassis } in ordered {
         let offered = &platform.panel.breakouts;
         for down in offered.iter().copied().filter(|down| speed.is_none_or(|speed| down.speed == speed)) {
-            let ups = offered.iter().copied().map(Some).chain([None]);
-            for up in ups.filter(|up| accepts(platform, os, routing, down, *up)) {
+            let is_top = accepts(platform, os, routing, down, None);
+            let ups =
+                offered.iter().copied().map(Some).filter(|up| accepts(platform, os, routing, down, *up));
+            for up in ups.chain(is_top.then_some(None)) {
                 if known.insert((platform.hardware(), down, up)) {
-                    found.push(Panel { platform, chassis, down, up });
+                    found.push(Panel { platform, chassis, down, up, is_top });
                 }
             }
         }

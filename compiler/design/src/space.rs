@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Catalogue, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
@@ -338,10 +338,17 @@ impl Part<'_> {
     fn three_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
         let Some(split) = base.panel.up else { return };
         let rails = u32::from(self.need.rails);
+        let (need, places) = (self.need, base.groups * base.per_group);
+        let is_needless =
+            |t1: &Panel<'_>| t1.is_top && holds_all_t0s(need, t1.ports(), (base.per_group, places));
+        let t1s: Vec<(&Panel<'a>, Breakout)> = above
+            .iter()
+            .filter(|t1| t1.down.speed == split.speed && !is_needless(t1))
+            .filter_map(|t1| Some((t1, t1.up?)))
+            .collect();
         for zones in (2..=ZONES_MAX).filter(|zones| base.groups.is_multiple_of(zones * rails)) {
             let in_zone = Base { groups: base.groups / zones, ..*base };
-            for t1 in above.iter().filter(|t1| t1.down.speed == split.speed) {
-                let Some(higher) = t1.up else { continue };
+            for &(t1, higher) in &t1s {
                 let down = u64::from(in_zone.groups) * u64::from(split.speed.mbps());
                 let up = down.div_ceil(u64::from(higher.speed.mbps()).max(1)).max(2) as u32;
                 if in_zone.groups < 2 || !t1.fits(in_zone.groups, up) {
@@ -422,13 +429,13 @@ impl Part<'_> {
         }
     }
 
-    /// Tells whether a complete design keeps the limits on growth, T1 failures, unused ports and needless tiers.
+    /// Tells whether a complete design keeps the limits on growth, T1 failures and unused ports.
     fn keeps(self, design: &Design<'_>) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let is_firm = !design.has_t1() || limits.t1_loss.is_none_or(loses);
-        if !is_firm || !grows || has_needless_third(self.need, design) {
+        if !is_firm || !grows {
             return false;
         }
         let is_wasted = wastes_ports(limits, design);
@@ -441,9 +448,10 @@ impl Part<'_> {
 /// growth.
 pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
-    let wasteful = |(at, tier): (usize, &Tier<'_>)| !(is_used(tier) || is_kept && at == 0);
-    let above: Vec<&Tier<'_>> = design.tiers().skip(1).collect();
-    above.into_iter().rev().enumerate().any(wasteful)
+    let (t1, t2) = (design.has_t1().then_some(&design.t1), design.third.as_ref().map(|third| &third.tier));
+    let highest = t2.or(t1);
+    let lower = t2.and(t1);
+    lower.is_some_and(|tier| !is_used(tier)) || !is_kept && highest.is_some_and(|tier| !is_used(tier))
 }
 
 /// Tells whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
@@ -462,9 +470,15 @@ fn is_used(tier: &Tier<'_>) -> bool {
 
 /// Tells whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
 pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
-    let (Some(_), true) = (&design.third, need.tiers.contains(&2)) else { return false };
-    let nics = need.limits.grow_to.unwrap_or(0).max(design.places());
-    let (t1, groups) = (&design.t1, nics.div_ceil(design.per_group));
+    let t1 = &design.t1;
     let ports = u32::from(t1.platform.panel.cages) * u32::from(t1.down.breakout.ports);
-    groups <= ports && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
+    design.third.is_some()
+        && holds_all_t0s(need, ports, (design.per_group, design.places()))
+        && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
+}
+
+/// Tells whether T1s with this number of ports hold all T0s, also those of growth, and two tiers are permitted.
+fn holds_all_t0s(need: &Need, ports: u32, (per_group, places): (u32, u32)) -> bool {
+    let nics = need.limits.grow_to.unwrap_or(0).max(places);
+    need.tiers.contains(&2) && nics.div_ceil(per_group) <= ports
 }
