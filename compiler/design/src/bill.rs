@@ -31,6 +31,9 @@ pub(crate) const FABRIC_CABLES: &str = "cable switch-switch";
 /// Name of the modules in switch cages for cables to other switches.
 pub(crate) const MODULES: &str = "module switch-switch";
 
+/// Items that are not switches.
+pub(crate) const PARTS: [&str; 3] = [NIC_CABLES, FABRIC_CABLES, MODULES];
+
 impl Design<'_> {
     /// Returns its bill.
     pub fn bill(&self) -> Bill {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use closc_platform::{Catalogue, Platform};
 
-use crate::bill::{Bill, Item};
+use crate::bill::{Bill, Item, PARTS};
 
 /// Prices by item, in one unit that the user chooses.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,22 @@ pub enum PricesError {
         line: u64,
         /// Cause.
         cause: String,
+    },
+    /// A quote opens and does not close.
+    #[error("line {line}: a quote is not closed")]
+    Quote {
+        /// Line of the last quote.
+        line: usize,
+    },
+    /// An item that no design has.
+    #[error("`{name}` is neither a platform nor a part{}; parts are {parts}", meant.as_ref().map_or_else(String::new, |meant| format!(": did you mean `{meant}`?")))]
+    Item {
+        /// The item.
+        name: String,
+        /// The nearest platform.
+        meant: Option<String>,
+        /// Names of the parts.
+        parts: String,
     },
     /// Its header.
     #[error("the first line must be `item,price`")]
@@ -45,6 +61,12 @@ impl Prices {
     pub fn read(text: &str) -> Result<Self, PricesError> {
         let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
         let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
+        let quoted =
+            || text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && line.contains('"'));
+        // The reader ends an open quote with the text.
+        if quoted().map(|(_, line)| line.matches('"').count()).sum::<usize>() % 2 == 1 {
+            return Err(PricesError::Quote { line: quoted().last().map_or(0, |(at, _)| at + 1) });
+        }
         let mut reader = csv::ReaderBuilder::new();
         let reader = reader.delimiter(delimiter).trim(csv::Trim::All).comment(Some(b'#'));
         let mut reader = reader.from_reader(text.as_bytes());
@@ -71,8 +93,17 @@ impl Prices {
     }
 
     /// Returns the prices with those of switches that have a price under another name of the catalogue.
-    #[must_use]
-    pub fn by_hardware(mut self, catalogue: &Catalogue) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`PricesError::Item`] for the first item that is not a platform or a part of designs.
+    pub fn by_hardware(mut self, catalogue: &Catalogue) -> Result<Self, PricesError> {
+        let is_known = |name: &str| PARTS.contains(&name) || catalogue.get(name).is_some();
+        if let Some(name) = self.by_item.keys().find(|name| !is_known(name)) {
+            let meant = catalogue.suggest(name).map(ToString::to_string);
+            let parts = PARTS.map(|part| format!("`{part}`")).join(", ");
+            return Err(PricesError::Item { name: name.clone(), meant, parts });
+        }
         let priced = |platform: &&Arc<Platform>| self.by_item.contains_key(platform.id.as_str());
         let mut others: Vec<(String, u64)> = Vec::new();
         for platform in catalogue.usual().filter(|platform| !priced(platform)) {
@@ -81,7 +112,7 @@ impl Prices {
             others.extend(price.map(|price| (platform.id.to_string(), *price)));
         }
         self.by_item.extend(others);
-        self
+        Ok(self)
     }
 
     /// Returns the sum of a bill, if every item has a price.
@@ -122,6 +153,8 @@ mod tests {
             "item,price\na,-1\n",
             "item,price\na,1\na,2\n",
             "item,price\na,1.5\n",
+            "item,price\na,\"1",
+            "item,price\n\"a,1\n",
             "item,price\na,1000000001\n",
         ] {
             assert!(Prices::read(wrong).is_err(), "{wrong}");

@@ -66,6 +66,6 @@ pub(super) fn prices(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Res
         return Ok(None);
     };
     let text = output::read(path, PRICES_MAX)?;
-    let prices = Prices::read(&text).with_context(|| format!("cannot read `{path}`"))?;
-    Ok(Some(prices.by_hardware(catalogue)))
+    let prices = Prices::read(&text).and_then(|prices| prices.by_hardware(catalogue));
+    Ok(Some(prices.with_context(|| format!("cannot read `{path}`"))?))
 }
