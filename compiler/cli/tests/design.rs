@@ -86,6 +86,8 @@ fn a_cost_is_the_sum_of_given_prices() {
 fn a_need_without_a_design_is_refused_with_a_reason() {
     let place = Place::new();
     place.write("few.csv", "item,price\nspectrum4-sn5600,1\n");
+    place.write("typo.csv", "item,price\nspectrum4-sn560,1\n");
+    place.write("open.csv", "item,price\nspectrum4-sn5600,1\ncable nic-t0,\"2\n");
     for (flags, wanted) in [
         ("--nics 1001", "1001 is not a whole number of nodes of 8 NICs: use `--nics 1008`"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
@@ -107,11 +109,25 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 2048 --tiers 1", "no design keeps these limits: allow more `--tiers`"),
         ("--nics 400000000 --planes 4", "no design keeps these limits"),
         ("--nics 4294967295", "use `--nics 4294967288`"),
-        ("--nics 512 --fail t0<=1%", "`--fail` needs 100 planes or more"),
+        ("--nics 512 --fail t0<=1%", "needs 100 planes, and a fabric has at most 16: allow `t0<=7%`"),
+        (
+            "--nics 512 --fail t0<=7%",
+            "needs 15 planes or more: a failed T0 costs a NIC one plane; list them by `--planes`",
+        ),
         ("--nics 512 --grow-to 100", "`--grow-to 100` is less than `--nics 512`"),
         ("--nics 64 --prices few.csv", "the first lacks `"),
+        (
+            "--nics 64 --prices typo.csv",
+            "`spectrum4-sn560` is neither a platform nor a part: did you mean `spectrum4-sn5600`?",
+        ),
+        ("--nics 64 --prices open.csv", "line 3: a quote is not closed"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
-        ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: 2 designs are listed; `--show` lists more"),
+        ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: 2 designs listed; `--show` lists more"),
+        ("--nics 64 --stage 2 --out x.yaml", "`--stage 2` needs `--stages`"),
+        (
+            "--stages 64,128 --platform spectrum4-sn5600 --stage 3 --out x.yaml",
+            "`--stage 3`: the design has 2 stages",
+        ),
     ] {
         let words: Vec<&str> = ["design"].into_iter().chain(flags.split(' ')).collect();
         let said = place.ends(1, &words);
@@ -636,4 +652,24 @@ fn a_routing_has_the_reasons_for_its_switches() {
     let (more, why) =
         loses("--nics 512 --planes 1 --platform th5-64x800g --os sonic --tiers 2", "srv6-static");
     assert!(more > Some(0) && why.contains("takes one cable from each T0"), "{why}");
+}
+
+/// T0s are added by units of one for each rail, and the file states which keys to raise.
+#[test]
+fn a_fabric_with_rails_grows_by_units() {
+    let place = Place::new();
+    let need = "--nics 96 --nics-per-node 3 --rails 3 --planes 1 --platform spectrum3-sn4700 --routing bgp-unnumbered --os sonic";
+    for row in all(&designs(&place, need)) {
+        let largest = row["largest"].as_u64().expect("a number");
+        let (places, file) =
+            (row["places"].as_u64().expect("a number"), row["file"].as_str().expect("a text"));
+        let line = file.lines().find(|line| line.contains("To grow"));
+        assert_eq!(line.is_some(), largest > places, "{file}");
+        let groups = |text: &str| text.split("groups: ").nth(1)?.split(' ').next()?.parse::<u64>().ok();
+        let now = groups(file).expect("it has groups");
+        assert_eq!(largest * now / places % 3, 0, "{largest} of {places}: {file}");
+        let wanted = "raise `hosts.groups` by 3, one for each rail";
+        assert!(line.is_none_or(|line| line.contains(wanted)), "{file}");
+        assert!(line.is_none() || file.contains("`tiers.t1.down.count` by"), "{file}");
+    }
 }

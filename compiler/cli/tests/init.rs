@@ -49,6 +49,17 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
 
+/// FRR on hardware has no QoS: `init` takes an operating system of the platform that has.
+#[test]
+fn hardware_gets_an_operating_system_with_qos() {
+    let place = Place::new();
+    let flags = ["init", "--nics", "64", "--planes", "2", "--routing", "bgp-unnumbered", "--platform"];
+    let text = place.ends(0, &[&flags[..], &["spectrum4-sn5600"]].concat());
+    assert!(!text.contains("os: frr") && text.contains("# lanes are assumed"), "{text}");
+    let text = place.ends(0, &[&flags[..], &["linux", "--speed", "200G"]].concat());
+    assert!(text.contains("os: frr"), "{text}");
+}
+
 /// Another routing that needs fewer switches is printed, but only if it does.
 #[test]
 fn a_routing_with_fewer_switches_is_printed() {
@@ -83,7 +94,9 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ),
         ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
-        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design was found"),
+        ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design found"),
+        ("--nics 1021 --rails 3 --platform no", "is not a whole number of nodes"),
+        ("--rails 3 --platform no", "3 rails do not divide"),
         ("--nics 64 --tiers 1", "`--tiers 1` needs `--routing ecmp-static`"),
     ] {
         let words: Vec<&str> = ["init"].into_iter().chain(flags.split(' ')).collect();

@@ -114,6 +114,8 @@ pub struct Design<'a> {
     pub os: Os,
     /// T0s of a plane and zone. A plane by NIC is a zone.
     pub groups: u32,
+    /// T0s of a unit in each of these: one for each of its rails. T0s are added by units.
+    pub unit: u32,
     /// NICs on each.
     pub per_group: u32,
     /// Cables from a T0 to each of its T1s.
@@ -197,7 +199,10 @@ impl<'a> Design<'a> {
             |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
         match &self.third {
             None if !self.has_t1() => ports(&self.t0) * self.zones(),
-            None => ports(&self.t1) / self.parallel.max(1) * self.per_group * self.planes_by_nic,
+            None => {
+                let groups = ports(&self.t1) / self.parallel.max(1);
+                (groups - groups % self.unit.max(1)) * self.per_group * self.planes_by_nic
+            }
             Some(third) => {
                 let zones = ports(&third.tier) / third.ports_per_zone.max(1);
                 zones.min(1 << third.zone_bits) * self.groups * self.per_group

@@ -63,7 +63,7 @@ hosts:
   groups: {groups}  # T0s of each plane{and_zone}
   per_group: {per_group}  # NICs on each of them
   nics_per_node: {node}
-{rails}  nic: {{ speed: {speed}, lanes: {lanes} }}
+{rails}  nic: {{ speed: {speed}, lanes: {lanes} }}  # lanes are assumed: as many as its switch ports have
 
 tiers:
 ",
@@ -117,7 +117,14 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
         (None, parallel) => {
             let spare = if spare(need, design).is_empty() { "" } else { ", lower `spare` by as many" };
             let groups = largest / per_step;
-            format!("raise `groups`, at most to {groups}, and T1 `count` by {parallel} for each{spare}")
+            let units = if design.unit > 1 {
+                format!("by {}, one for each rail", design.unit)
+            } else {
+                "by 1".to_owned()
+            };
+            format!(
+                "raise `hosts.groups` {units}, at most to {groups},\n# and `tiers.t1.down.count` by {parallel} for each of them{spare}"
+            )
         }
     };
     format!("To grow to {} NICs: {edit}; `closc grow OLD NEW` prints the cables.", number(largest.into()))

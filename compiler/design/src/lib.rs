@@ -36,5 +36,5 @@ pub use outside::Outside;
 pub use power::Power;
 pub use prices::Prices;
 pub use routing::{gains, how};
-pub use space::{Underused, space, wastes_ports};
+pub use space::{Underused, divides_into_nodes, divides_into_rails, space, wastes_ports};
 pub use weakness::Weakness;

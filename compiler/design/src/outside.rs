@@ -48,7 +48,7 @@ pub enum Outside {
         nics: u8,
     },
     /// With any of these numbers of planes, a failed T0 costs more than the limit.
-    #[error("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane")]
+    #[error("{}", fail(*least))]
     Planes {
         /// The fewest planes that keep the limit.
         least: u32,
@@ -138,10 +138,26 @@ impl Outside {
     }
 
     /// Reports an unknown name.
-    pub(crate) fn platform(name: &str, catalogue: &Catalogue) -> Self {
+    pub fn platform(name: &str, catalogue: &Catalogue) -> Self {
         let meant = catalogue.suggest(name).map(ToString::to_string);
         Outside::Platform { name: name.to_owned(), meant }
     }
+}
+
+/// The most planes of a fabric.
+const PLANES_MAX: u32 = 16;
+
+/// Returns the reason why a limit on the failure of a T0 cannot be kept.
+fn fail(least: u32) -> String {
+    if least > PLANES_MAX {
+        let percent = 100_u32.div_ceil(PLANES_MAX);
+        return format!(
+            "`--fail` needs {least} planes, and a fabric has at most {PLANES_MAX}: allow `t0<={percent}%`"
+        );
+    }
+    format!(
+        "`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane; list them by `--planes`"
+    )
 }
 
 /// Returns the reason where no platform has the ports and the routing.

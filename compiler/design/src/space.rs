@@ -144,17 +144,8 @@ fn is_sold(platform: &Platform) -> bool {
 
 /// Returns the numbers of planes to try, each with the speed of a port.
 fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
-    let (rails, node) = (need.rails, need.nics_per_node);
-    if rails == 0 || !node.is_multiple_of(rails) {
-        return Err(Outside::Rails { rails, nics: node });
-    }
-    if !need.nics.is_multiple_of(node.into()) {
-        let next = need
-            .nics
-            .checked_next_multiple_of(node.into())
-            .unwrap_or(need.nics - need.nics % u32::from(node));
-        return Err(Outside::Nodes { nics: need.nics, node, next });
-    }
+    divides_into_rails(need.nics_per_node, need.rails)?;
+    divides_into_nodes(need.nics, need.nics_per_node)?;
     if let Some(few) = too_few(need) {
         return Err(few);
     }
@@ -166,6 +157,30 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
     let keeps = speeds.iter().any(|(planes, _)| u32::from(*planes) >= least);
     if keeps { Ok(speeds) } else { Err(Outside::Planes { least }) }
+}
+
+/// Checks that the NICs of a node are the same number on each rail.
+///
+/// # Errors
+///
+/// [`Outside::Rails`].
+pub fn divides_into_rails(node: u8, rails: u8) -> Result<(), Outside> {
+    let divides = rails > 0 && node.is_multiple_of(rails);
+    if divides { Ok(()) } else { Err(Outside::Rails { rails, nics: node }) }
+}
+
+/// Checks that NICs are a whole number of nodes.
+///
+/// # Errors
+///
+/// [`Outside::Nodes`].
+pub fn divides_into_nodes(nics: u32, node: u8) -> Result<(), Outside> {
+    let per_node = u32::from(node);
+    if nics.is_multiple_of(per_node) {
+        return Ok(());
+    }
+    let next = nics.checked_next_multiple_of(per_node).unwrap_or(nics - nics % per_node);
+    Err(Outside::Nodes { nics, node, next })
 }
 
 /// Tells whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
@@ -409,6 +424,7 @@ impl Part<'_> {
             routing: self.routing,
             os: self.os,
             groups: base.groups,
+            unit: u32::from(self.need.rails) / self.by_nic,
             per_group: base.per_group,
             parallel,
             t0: Tier {

@@ -24,9 +24,9 @@ impl<'a> Design<'a> {
             }
             None => {
                 let rails = u32::from(need.rails.max(1));
-                let in_zone = (rails / self.planes_by_nic).max(1);
-                let units = nics.div_ceil(self.per_group * rails).max(self.groups / in_zone);
-                grown.groups = units * in_zone;
+                let unit = self.unit.max(1);
+                let units = nics.div_ceil(self.per_group * rails).max(self.groups / unit);
+                grown.groups = units * unit;
                 grown.t0.switches = planes * grown.groups * self.planes_by_nic;
                 grown.t1.down.count = grown.groups * self.parallel;
                 fits(&grown.t1).then_some(grown)

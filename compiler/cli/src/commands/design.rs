@@ -316,13 +316,23 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
-        let listed = if count == 1 { "1 design is".to_owned() } else { format!("{count} designs are") };
         let more = if found.front > count { "; `--show` lists more" } else { "" };
-        bail!("`--pick {}`: {listed} listed{more}", command.pick);
+        bail!("`--pick {}`: {} listed{more}", command.pick, counted(count as u64, "design"));
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
-        output::say(format_args!("`{out}`: {}; next: `closc check {out}`", title(picked)));
+        let of_stage = picked.stages.get(usize::from(command.stage) - 1).map_or_else(
+            || title(picked),
+            |stage| {
+                let switches = counted(stage.switches.into(), "switch");
+                format!(
+                    "stage {}, {} and {switches}",
+                    command.stage,
+                    counted(stage.places.into(), "NIC place")
+                )
+            },
+        );
+        output::say(format_args!("`{out}`: {of_stage}; next: `closc check {out}`"));
     }
     Ok(Outcome::Fine)
 }
@@ -331,6 +341,9 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
 fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
     if picked.stages.is_empty() && stage == 1 {
         return Ok(&picked.file);
+    }
+    if picked.stages.is_empty() {
+        bail!("`--stage {stage}` needs `--stages`");
     }
     let count = picked.stages.len();
     let found = picked.stages.get(usize::from(stage) - 1);

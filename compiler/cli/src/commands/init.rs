@@ -8,7 +8,7 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_design::{Compared, Limits, Need, Ratio};
+use closc_design::{Compared, Limits, Need, Outside, Ratio};
 use closc_diagnostics::figures::counted;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
@@ -67,12 +67,21 @@ fn other_routing(found: &Designs, picked: &Row) {
 
 /// Reads the flags, and asks for the rest.
 fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
-    let nics = answer(command.nics, "nics", "Number of NICs?", 1024)?;
-    let speed = answer(command.speed, "speed", "Speed of a NIC, all its ports together?", Speed::gbps(400))?;
-    let rails = answer(command.rails, "rails", "T0s that the NICs of a node are spread over?", 1)?;
-    let platforms = command.platform.clone();
-    let platforms =
-        answer(platforms, "platform", "Switches, by names of `closc platforms`?", List::default())?;
+    let node = command.nics_per_node;
+    let nics = answer((command.nics, 1024), "nics", "Number of NICs?", |nics| {
+        closc_design::divides_into_nodes(*nics, node)
+    })?;
+    let speed = (command.speed, Speed::gbps(400));
+    let speed = answer(speed, "speed", "Speed of a NIC, all its ports together?", |_| Ok::<_, Outside>(()))?;
+    let rails = "T0s that the NICs of a node are spread over?";
+    let rails =
+        answer((command.rails, 1), "rails", rails, |rails| closc_design::divides_into_rails(node, *rails))?;
+    let platforms = (command.platform.clone(), List::default());
+    let names = "Switches, by names of `closc platforms`?";
+    let platforms = answer(platforms, "platform", names, |List(names)| {
+        let unknown = names.iter().find(|name| catalogue.get(name).is_none());
+        unknown.map_or(Ok(()), |name| Err(Outside::platform(name, catalogue)))
+    })?;
     Ok(Need {
         name: command.name.clone(),
         nics,
@@ -91,7 +100,7 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
 }
 
 /// Returns the operating systems to try: that of the command line, else those of the platforms, else all that run on
-/// hardware.
+/// hardware. FRR on hardware has no QoS, so a platform that runs another one gets that.
 fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if let Some(os) = asked {
         return vec![os];
@@ -104,7 +113,11 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
             oses.push(*os);
         }
     }
-    if oses.is_empty() { hardware().collect() } else { oses }
+    if oses.is_empty() {
+        return hardware().collect();
+    }
+    let with_qos: Vec<Os> = oses.iter().copied().filter(|os| hardware().any(|other| other == *os)).collect();
+    if with_qos.is_empty() { oses } else { with_qos }
 }
 
 /// Returns the design to write: the first, or the one that the user picks.
@@ -113,15 +126,25 @@ fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
         output::say(format_args!("{}", design::page(found)));
     }
     let picked = if found.designs.len() > 1 {
-        answer(command.pick, "pick", "Number of the design to write?", 1)?
+        answer((command.pick, 1), "pick", "Number of the design to write?", |picked| listed(found, *picked))?
     } else {
         command.pick.unwrap_or(1)
     };
-    let count = found.designs.len();
-    found.designs.get(usize::from(picked) - 1).with_context(|| match count {
-        1 => format!("`--pick {picked}`: 1 design was found"),
-        _ => format!("`--pick {picked}`: {count} designs were found"),
-    })
+    listed(found, picked)?;
+    Ok(&found.designs[usize::from(picked) - 1])
+}
+
+/// The number of a design that was not found.
+#[derive(Debug, thiserror::Error)]
+#[error("`--pick {picked}`: {} found", counted(*.count, "design"))]
+struct Unlisted {
+    picked: u8,
+    count: u64,
+}
+
+fn listed(found: &Designs, picked: u8) -> Result<(), Unlisted> {
+    let count = found.designs.len() as u64;
+    if u64::from(picked) <= count { Ok(()) } else { Err(Unlisted { picked, count }) }
 }
 
 /// Written output.
@@ -167,15 +190,22 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the value of the flag, else the answer at a terminal, else the default. An answer has the form of the flag's value.
-fn answer<T>(given: Option<T>, flag: &str, question: &str, default: T) -> anyhow::Result<T>
+/// Returns the value of the flag, else the answer at a terminal, else the default. An answer has the form of the flag's
+/// value. A question is asked again after an answer that the check rejects.
+fn answer<T, E>(
+    (given, default): (Option<T>, T),
+    flag: &str,
+    question: &str,
+    check: impl Fn(&T) -> Result<(), E>,
+) -> anyhow::Result<T>
 where
     T: Clone + std::fmt::Display + Send + Sync + 'static,
+    E: std::error::Error + Send + Sync + 'static,
 {
-    match given {
-        Some(given) => return Ok(given),
-        None if !stdin().is_terminal() => return Ok(default),
-        None => {}
+    if given.is_some() || !stdin().is_terminal() {
+        let value = given.unwrap_or(default);
+        check(&value)?;
+        return Ok(value);
     }
     loop {
         output::say(format_args!("{question} [{default}]"));
@@ -184,10 +214,13 @@ where
         if read == 0 {
             bail!("no answer: nothing was written; `--{flag}` answers it without a question");
         }
-        if line.trim().is_empty() {
-            return Ok(default);
-        }
-        match taken(flag, line.trim()) {
+        let line = line.trim();
+        let value = if line.is_empty() { Ok(default.clone()) } else { taken(flag, line) };
+        let checked = value.and_then(|value| match check(&value) {
+            Ok(()) => Ok(value),
+            Err(why) => Err(why.to_string()),
+        });
+        match checked {
             Ok(value) => return Ok(value),
             Err(why) => output::say(format_args!("{why}")),
         }

@@ -39,13 +39,15 @@ pub(super) fn design<'a>(
         let zone_bits = topology.addresses.widths.zone;
         Third { tier: tier(&t2.tier, switches), zones, rows, ports_per_zone, zone_bits }
     });
+    let planes_by_nic = if t2.is_some() { 1 } else { zones };
     Ok(Design {
         planes: topology.planes.into(),
-        planes_by_nic: if t2.is_some() { 1 } else { zones },
+        planes_by_nic,
         port_speed: Speed::from_mbps(port_mbps).unwrap_or(topology.hosts.nic_speed),
         routing: topology.routing,
         os: topology.t0.os,
         groups,
+        unit: u32::from(topology.hosts.rails) / planes_by_nic.max(1),
         per_group: topology.hosts.per_group.into(),
         parallel: u32::from(topology.t0.parallel).max(1),
         t0: tier(&topology.t0, planes * zones * groups),
