@@ -382,3 +382,39 @@ fn loops_reach_each_kind() {
     let found = missing(&small, 2).expect("none is missing");
     assert!(found.one > 0 && found.hops == Some(1), "{found:?}");
 }
+
+/// A damage of the search that ignores one number, such as hops, lets a design beat one that is better in it.
+#[test]
+fn each_number_decides() {
+    let zero = Measure {
+        switches: 0,
+        capacity: 0,
+        planes_by_nic: 0,
+        cables: 0,
+        modules: 0,
+        t0_loss: 0,
+        hops: 0,
+        cost: 0,
+        power: 0,
+    };
+    let ones = [
+        Measure { switches: 1, ..zero },
+        Measure { capacity: 1, ..zero },
+        Measure { planes_by_nic: 1, ..zero },
+        Measure { cables: 1, ..zero },
+        Measure { modules: 1, ..zero },
+        Measure { t0_loss: 1, ..zero },
+        Measure { hops: 1, ..zero },
+        Measure { cost: 1, ..zero },
+        Measure { power: 1, ..zero },
+    ];
+    assert_eq!(ones.len(), zero.numbers().len());
+    for (at, worse) in ones.iter().enumerate() {
+        assert!(zero.beats(worse) && !worse.beats(&zero), "{worse:?}");
+        assert_eq!(worse.numbers()[at].1, 1, "{worse:?}");
+        for other in &ones {
+            assert!(!worse.beats(other), "{worse:?} and {other:?}");
+        }
+    }
+    assert!(!zero.beats(&zero));
+}
