@@ -4,15 +4,16 @@
 //! that are not in the plan, and ports that have another name. Invariants: every cable of the plant is matched with a
 //! planned one, or is reported as left.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use closc_plan::Plan;
 use closc_topology::Link;
 use smol_str::SmolStr;
 
 use crate::pattern::natural;
-use crate::plant::Plant;
-use crate::position::{Place, Positions};
+use crate::plant::{Plant, Plug};
+use crate::ports::{Kind, Ports, ends};
+use crate::position::Positions;
 
 /// A port that has another name in the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,20 +36,13 @@ pub(crate) struct Compared {
     pub(crate) left: Vec<u32>,
     /// Ports that have another name.
     pub(crate) ports: Vec<Port>,
-}
-
-/// The devices at the ends of a cable: the lower one, and the upper one.
-fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [Option<u32>; 2] {
-    let upper = plan.fabric().upper_end(link).map(|(switch, _)| Place::Switch(switch));
-    let lower = match link {
-        Link::Host(port) => Place::Node(plan.topology().node_of(port.nic).0),
-        Link::Fabric { lower, .. } => Place::Switch(lower),
-    };
-    [Some(lower), upper].map(|place| devices.get(&place?).copied())
+    /// The names of ports that most devices of a kind share.
+    pub(crate) shared: Ports,
 }
 
 /// Compares the cables of a plan with those of a plant. If ports may have other names than in the plan, cables between
-/// the same devices are matched in the order of their ports.
+/// the same devices are matched in the order of their ports. A cable is not matched if one of its ports has another
+/// name in the plan than most devices of its kind give it.
 pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_may_differ: bool) -> Compared {
     let devices = positions.devices();
     let mut found = Compared { matched: vec![None; plant.cables.len()], ..Compared::default() };
@@ -63,13 +57,20 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
             _ => open.push((link, at, plugs)),
         }
     }
+    if ports_may_differ && !plant.is_numbered {
+        open = by_t0_port(plant, open, &mut found);
+    }
     if ports_may_differ {
-        open = by_device(plan, plant, open, positions, &mut found);
+        open = by_device(plant, open, positions, &mut found);
+    }
+    if ports_may_differ && !plant.is_numbered {
+        found.shared = Ports::of(plan, plant, positions, &found.matched);
+        open = by_shared_ports(plan, plant, positions, open, &mut found);
     }
     for (link, at, plugs) in open {
         let is_occupied = plugs.iter().flatten().any(|cable| found.matched[*cable as usize].is_none());
         let both = at[0].is_some() && at[1].is_some();
-        if is_occupied && both && !ports_may_differ {
+        if is_occupied && both && (!ports_may_differ || !plant.is_numbered) {
             found.occupied.push(link);
         } else {
             found.missing.push(link);
@@ -77,20 +78,95 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
     }
     found.left =
         (0..).zip(&found.matched).filter(|(_, link)| link.is_none()).map(|(cable, _)| cable).collect();
+    found.ports = other_names(plan, plant, positions, &found);
     found
+}
+
+/// Matches cables of nodes by the port of the T0, because nodes have other names for the ports of their NICs.
+fn by_t0_port(plant: &Plant, open: Vec<Open>, found: &mut Compared) -> Vec<Open> {
+    let is_open = |(link, at, plugs): &Open| {
+        let (Link::Host(_), Some(node), Some(cable)) = (link, at[0], plugs[1]) else { return true };
+        let is_node = plant.cables[cable as usize].ends.iter().any(|plug| plug.device == node);
+        let is_match = is_node && found.matched[cable as usize].is_none();
+        if is_match {
+            found.matched[cable as usize] = Some(*link);
+        }
+        !is_match
+    };
+    open.into_iter().filter(is_open).collect()
+}
+
+/// Takes back the cables whose ports have other names than most devices of the kind give them, and matches cables by
+/// these names. Returns the planned cables that are open, with the cables in their ports.
+fn by_shared_ports(
+    plan: &Plan,
+    plant: &Plant,
+    positions: &Positions,
+    mut open: Vec<Open>,
+    found: &mut Compared,
+) -> Vec<Open> {
+    let devices = positions.devices();
+    for number in 0..found.matched.len() {
+        let Some(link) = found.matched[number] else { continue };
+        let at = ends(plan, &devices, link);
+        let names = plan.cable_ends(link);
+        let is_shared = |plug: &Plug| {
+            let new = if at[0] == Some(plug.device) { &names.lower.1 } else { &names.upper.1 };
+            let kind = Kind::of(plan, positions, plug.device);
+            found.shared.agrees(&kind, plant.ports.name(plug.port), new)
+        };
+        if !plant.cables[number].ends.iter().all(is_shared) {
+            found.matched[number] = None;
+            open.push((link, at, [None, None]));
+        }
+    }
+    let plugs = |link: Link, at: [Option<u32>; 2]| {
+        let names = plan.cable_ends(link);
+        let plug = |device: Option<u32>, new: &str| {
+            let device = device?;
+            let old = found.shared.old(&Kind::of(plan, positions, device), new);
+            plant.plugged(device, plant.ports.find(old)?)
+        };
+        [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)]
+    };
+    let open: Vec<Open> = open.into_iter().map(|(link, at, _)| (link, at, plugs(link, at))).collect();
+    let matched = &mut found.matched;
+    let is_open = |(link, _, plugs): &Open| match plugs {
+        [Some(a), Some(b)] if a == b && matched[*a as usize].is_none() => {
+            matched[*a as usize] = Some(*link);
+            false
+        }
+        _ => true,
+    };
+    open.into_iter().filter(is_open).collect()
+}
+
+/// The ports that have another name in the plan.
+fn other_names(plan: &Plan, plant: &Plant, positions: &Positions, found: &Compared) -> Vec<Port> {
+    let devices = positions.devices();
+    let mut ports = Vec::new();
+    for (cable, link) in plant.cables.iter().zip(&found.matched) {
+        let planned = link.map(|link| (ends(plan, &devices, link), plan.cable_ends(link)));
+        for plug in cable.ends {
+            let old = plant.ports.name(plug.port).clone();
+            let new = match &planned {
+                Some((at, names)) if at[0] == Some(plug.device) => SmolStr::new(&names.lower.1),
+                Some((_, names)) => SmolStr::new(&names.upper.1),
+                None => found.shared.planned(&Kind::of(plan, positions, plug.device), &old).clone(),
+            };
+            if old != new {
+                ports.push(Port { device: plug.device, old, new });
+            }
+        }
+    }
+    ports
 }
 
 /// A planned cable, its devices, and the cables that are plugged into its two ports.
 type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
 /// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.
-fn by_device(
-    plan: &Plan,
-    plant: &Plant,
-    open: Vec<Open>,
-    positions: &Positions,
-    found: &mut Compared,
-) -> Vec<Open> {
+fn by_device(plant: &Plant, open: Vec<Open>, positions: &Positions, found: &mut Compared) -> Vec<Open> {
     let mut left: BTreeMap<(u32, u32), Vec<(u32, usize)>> = BTreeMap::new();
     for (number, cable) in (0..).zip(&plant.cables) {
         if found.matched[number as usize].is_none() {
@@ -114,19 +190,9 @@ fn by_device(
             [Some(a), Some(b)] => left.get_mut(&(a, b)).and_then(Vec::pop),
             _ => None,
         };
-        let Some((number, lower)) = taken else {
-            still.push((link, at, plugs));
-            continue;
-        };
-        found.matched[number as usize] = Some(link);
-        let names = plan.cable_ends(link);
-        let cable = &plant.cables[number as usize];
-        for (end, new) in [(lower, names.lower.1), (1 - lower, names.upper.1)] {
-            let plug = cable.ends[end];
-            let old = plant.ports.name(plug.port).clone();
-            if old != new {
-                found.ports.push(Port { device: plug.device, old, new });
-            }
+        match taken {
+            Some((number, _)) => found.matched[number as usize] = Some(link),
+            None => still.push((link, at, plugs)),
         }
     }
     still

@@ -3,6 +3,7 @@
 //! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
 //! was compiled, and has every cable of the plant that no finding names.
 
+mod doubts;
 mod drained;
 mod except;
 mod hardware;
@@ -25,7 +26,7 @@ use crate::level::{self, complete, levels};
 use crate::own;
 use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
-use crate::position::{self, Place, Positions};
+use crate::position::{self, Place, Positions, Reading};
 use crate::shape::{self, Numbers};
 use crate::text::{Exceptions, File, Rest, Stuffs, text};
 
@@ -106,9 +107,9 @@ impl Candidate {
         self.compared.left.len() + self.compared.occupied.len()
     }
 
-    /// The number of misplaced cables, then of absent ones.
+    /// The number of misplaced or absent cables, then of misplaced ones.
     fn cost(&self) -> (usize, usize) {
-        (self.wrong(), self.compared.missing.len())
+        (self.compared.left.len() + self.compared.missing.len(), self.wrong())
     }
 }
 
@@ -150,7 +151,11 @@ pub fn import(
         left_out: plant.left_out,
         absent: found.compared.missing.len() as u64,
         findings,
-        notes: plant.notes().into_iter().chain(doubts(plant, &positions, &plan, &found, is_alone)).collect(),
+        notes: plant
+            .notes()
+            .into_iter()
+            .chain(doubts::doubts(plant, &positions, &plan, &found, is_alone))
+            .collect(),
         renamed: except::renamed(plant, &positions, &plan, &compared),
     })
 }
@@ -182,24 +187,31 @@ fn nearest(
     {
         let levels = position::levels_of(&places);
         complete(plant, &levels)?;
-        return at(position::positions(plant, levels, places, true));
+        return by_name(|reading| {
+            at(position::positions(plant, levels.clone(), places.clone(), true, reading))
+        });
     }
     let levels = levels(plant, &options.nodes)?;
     let mut best: Option<Nearest> = None;
     let mut refused = None;
-    for fits in hardware::readings(plant, &levels, panels, &options.wanted) {
-        let one = position::by_graph(plant, &levels, &fits)
-            .and_then(|places| at(position::positions(plant, levels.clone(), places, false)));
+    let fits = hardware::readings(plant, &levels, panels, &options.wanted);
+    for (reading, fits) in [Reading::Exact, Reading::Majority]
+        .into_iter()
+        .flat_map(|reading| fits.iter().map(move |fits| (reading, fits)))
+    {
+        if best.as_ref().is_some_and(|best| best.found.cost().0 == 0) {
+            break;
+        }
+        let one = position::by_graph(plant, &levels, fits, reading)
+            .and_then(|places| at(position::positions(plant, levels.clone(), places, false, reading)));
         match (one, &mut best) {
             (Err(why), _) => refused = refused.or(Some(why)),
             (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
             (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
-                best.is_alone &= one.positions.places == best.positions.places;
+                best.is_alone &=
+                    reading == Reading::Majority || one.positions.places == best.positions.places;
             }
             (Ok(one), _) => best = Some(one),
-        }
-        if best.as_ref().is_some_and(|best| best.found.cost() == (0, 0)) {
-            break;
         }
     }
     if let Some(best) = best {
@@ -218,6 +230,19 @@ fn nearest(
         }
         Refused(faults)
     })
+}
+
+/// The nearest fabric of places that names give.
+fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, Refused>) -> Result<Nearest, Refused> {
+    let exact = of(Reading::Exact);
+    if exact.as_ref().is_ok_and(|found| found.found.cost().0 == 0) {
+        return exact;
+    }
+    match (exact, of(Reading::Majority)) {
+        (Ok(exact), Ok(most)) if most.found.cost() < exact.found.cost() => Ok(most),
+        (Err(_), Ok(most)) => Ok(most),
+        (exact, _) => exact,
+    }
 }
 
 /// Refuses places by the graph that move devices with closc's own names, or that give a plane to other devices alone.
@@ -255,37 +280,6 @@ fn refuse_moved(plant: &Plant, positions: &Positions) -> Result<(), Refused> {
          switch or node of the fabric, or number all devices by their cables with `--nodes PATTERN`"
     );
     Err(Fault { place: at.map(|cable| plant.place(cable.at)), text }.into())
-}
-
-/// Notes on assumed platforms, and on lists of devices that contradict them.
-fn doubts(
-    plant: &Plant,
-    positions: &Positions,
-    plan: &Plan,
-    found: &Candidate,
-    is_alone: bool,
-) -> Vec<String> {
-    const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) sets their platform";
-    let (absent, there) = (found.compared.missing.len(), plant.cables());
-    let mut doubts = Vec::new();
-    if !is_alone {
-        doubts.push(format!("ports can be numbered in another way with {absent} absent cables too: {HINT}"));
-    } else if !positions.by_name && absent > there {
-        doubts.push(format!("{absent} cables are absent and {there} are there: {HINT}"));
-    }
-    let mut others: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for device in 0..plant.device_count() as u32 {
-        let Some(switch) = positions.switch(device) else { continue };
-        let Some(model) = plant.models.get(plant.devices.name(device)) else { continue };
-        let platform = &plan.topology().hardware(switch).0.id;
-        if model != platform {
-            *others.entry((model, platform)).or_default() += 1;
-        }
-    }
-    doubts.extend(others.into_iter().map(|((model, platform), count)| {
-        format!("{count} switches are `{model}` in the list of devices, and `{platform}` in the file: no platform of that name has these ports")
-    }));
-    doubts
 }
 
 /// Tries combinations of hardware, counts and settings, the likeliest first.
@@ -335,7 +329,7 @@ fn search(
                 let compared = compare(&plan, plant, positions, hardware.ports_may_differ(positions));
                 let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
                 let found = Candidate { numbers, hardware, naming, rest, plan, compared };
-                if best.as_ref().is_none_or(|best| found.wrong() < best.wrong()) {
+                if best.as_ref().is_none_or(|best| found.cost() < best.cost()) {
                     best = Some(found);
                 }
                 break 'one;

@@ -16,6 +16,7 @@ mod level;
 mod own;
 mod pattern;
 mod plant;
+mod ports;
 mod position;
 pub mod read;
 mod shape;

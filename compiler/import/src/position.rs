@@ -6,6 +6,9 @@
 
 mod graph;
 mod nics;
+mod parts;
+mod sets;
+mod vote;
 
 use std::collections::HashMap;
 
@@ -18,6 +21,25 @@ use crate::plant::{Fault, Level, Plant, Refused};
 pub(crate) use crate::own::Place;
 pub(crate) use nics::Nics;
 
+/// How cables that contradict each other are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Every cable is part of the structure.
+    Exact,
+    /// The structure is that of most cables, and the others are plugged wrong.
+    Majority,
+}
+
+impl Reading {
+    /// The count that a structure has, from those of its parts.
+    pub(crate) fn count(self, counts: impl Iterator<Item = u16>) -> Option<u16> {
+        match self {
+            Reading::Exact => counts.max(),
+            Reading::Majority => vote::typical(counts),
+        }
+    }
+}
+
 /// Positions of all devices and NICs.
 #[derive(Debug)]
 pub(crate) struct Positions {
@@ -27,6 +49,8 @@ pub(crate) struct Positions {
     pub(crate) places: Vec<Place>,
     /// Whether the places are from names.
     pub(crate) by_name: bool,
+    /// How the cables are read.
+    pub(crate) reading: Reading,
     /// The NICs of nodes.
     pub(crate) nics: Nics,
 }
@@ -87,8 +111,9 @@ pub(crate) fn by_graph(
     plant: &Plant,
     levels: &[Level],
     fits: &[Option<Fit>; 3],
+    reading: Reading,
 ) -> Result<Vec<Place>, Refused> {
-    let places = graph::Graph::new(plant, levels, fits).places()?;
+    let places = graph::Graph::new(plant, levels, fits, reading).places()?;
     let mut taken: HashMap<Place, u32> = HashMap::new();
     for (place, device) in places.iter().zip(0..) {
         if let Some(other) = taken.insert(*place, device) {
@@ -101,7 +126,13 @@ pub(crate) fn by_graph(
 }
 
 /// Puts places and NICs together.
-pub(crate) fn positions(plant: &Plant, levels: Vec<Level>, places: Vec<Place>, by_name: bool) -> Positions {
-    let nics = nics::nics(plant, &places);
-    Positions { levels, places, by_name, nics }
+pub(crate) fn positions(
+    plant: &Plant,
+    levels: Vec<Level>,
+    places: Vec<Place>,
+    by_name: bool,
+    reading: Reading,
+) -> Positions {
+    let nics = nics::nics(plant, &places, reading);
+    Positions { levels, places, by_name, reading, nics }
 }

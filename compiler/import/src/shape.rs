@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::fit::Fit;
 use crate::plant::Plant;
-use crate::position::{Place, Positions};
+use crate::position::{Place, Positions, Reading};
 
 /// The counts of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,14 +67,14 @@ fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item =
     })
 }
 
-/// The most cables between two switches, by the lower tier.
+/// The cables between two switches, by the lower tier: the most, or what is typical if most cables decide.
 pub(crate) fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(plant, positions).filter(|step| step.lower.tier == lower) {
         let count = counts.entry((step.lower, step.upper)).or_default();
         *count = count.saturating_add(1);
     }
-    counts.into_values().max().unwrap_or(1)
+    positions.reading.count(counts.into_values()).unwrap_or(1)
 }
 
 /// One more than the largest.
@@ -150,8 +150,16 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
 /// Possible numbers of rows of T2s, the likeliest first. `None` means that every T1 reaches every T2.
 fn rows(plant: &Plant, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
     let ways = steps(plant, positions).filter(|step| step.lower.tier == TierId::T1);
-    let common =
-        ways.fold(0_u16, |common, step| greatest(common, step.lower.index.abs_diff(step.upper.index)));
+    let mut distances: BTreeMap<u16, u32> = BTreeMap::new();
+    for step in ways {
+        *distances.entry(step.lower.index.abs_diff(step.upper.index)).or_default() += 1;
+    }
+    if positions.reading == Reading::Majority {
+        // A swapped cable shows a distance that few others have.
+        let most = distances.values().copied().max().unwrap_or(0);
+        distances.retain(|_, count| *count * 4 > most);
+    }
+    let common = distances.into_keys().fold(0_u16, greatest);
     match common {
         1 => vec![None],
         0 if t1_count <= 1 => vec![None],
@@ -186,9 +194,12 @@ fn zone_ports(
     let Some(names) = t2.filter(|fit| fit.is_named).map(|fit| fit.indices(false)) else { return least };
     let names: HashMap<SmolStr, u16> = names;
     let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
+    let mut first: BTreeMap<u16, u16> = BTreeMap::new();
     for step in steps(plant, positions).filter(|step| step.upper.tier == TierId::T2 && step.lower.zone.0 > 0)
     {
         let Some(port) = names.get(plant.ports.name(step.upper_port)) else { continue };
+        let first = first.entry(step.lower.zone.0).or_insert(*port);
+        *first = (*first).min(*port);
         for cable in 0..parallel {
             let within = (step.lower.index / rows).saturating_mul(parallel).saturating_add(cable);
             let before = port.checked_sub(within).filter(|before| before.is_multiple_of(step.lower.zone.0));
@@ -197,6 +208,12 @@ fn zone_ports(
             {
                 *votes.entry(ports).or_default() += 1;
             }
+        }
+    }
+    // If as many cables fit several numbers, the first port of a zone decides.
+    for (zone, port) in first.into_iter().filter(|(zone, port)| port.is_multiple_of(*zone)) {
+        if let Some(votes) = votes.get_mut(&(port / zone)) {
+            *votes += 1;
         }
     }
     let best = votes.into_iter().max_by_key(|(ports, votes)| (*votes, std::cmp::Reverse(*ports)));

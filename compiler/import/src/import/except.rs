@@ -1,17 +1,19 @@
 //! Differences of an existing network from the numbers: exceptions, findings, and other names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use closc_cabling::{Device, Judge, Neighbour, Sighting};
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, Switch};
+use smol_str::SmolStr;
 
 use super::Renamed;
 use super::drained;
 use super::hardware::Hardware;
 use super::ranges::ranges;
 use crate::compare::Compared;
-use crate::plant::{Plant, Stuff};
+use crate::plant::{Plant, Plug, Stuff};
+use crate::ports::{Kind, ends};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
 
@@ -109,6 +111,12 @@ pub(crate) fn findings(
         return Vec::new();
     }
     let own = |device: u32| name(plan, positions.places[device as usize]);
+    let other: HashMap<(u32, &str), &SmolStr> =
+        compared.ports.iter().map(|port| ((port.device, port.old.as_str()), &port.new)).collect();
+    let port = |plug: Plug| {
+        let old = plant.ports.name(plug.port);
+        other.get(&(plug.device, old.as_str())).copied().unwrap_or(old).to_string()
+    };
     let touched: BTreeSet<u32> = compared
         .left
         .iter()
@@ -119,37 +127,76 @@ pub(crate) fn findings(
         for (near, far) in [(0, 1), (1, 0)] {
             let (near, far) = (cable.ends[near], cable.ends[far]);
             if touched.contains(&near.device) {
-                let neighbour = Neighbour {
-                    system: Some(own(far.device)),
-                    chassis: None,
-                    ports: vec![plant.ports.name(far.port).to_string()],
-                };
+                let neighbour =
+                    Neighbour { system: Some(own(far.device)), chassis: None, ports: vec![port(far)] };
                 sightings.entry(near.device).or_default().push(Sighting {
-                    port: plant.ports.name(near.port).to_string(),
+                    port: port(near),
                     neighbours: vec![neighbour],
                     ..Sighting::default()
                 });
             }
         }
     }
-    let mut found = Vec::new();
-    if compared.ports.is_empty() {
-        let devices: BTreeMap<u32, Device> =
-            touched.iter().filter_map(|device| Some((*device, Device::find(plan, &own(*device))?))).collect();
-        let mut judge = Judge::new(plan);
-        for (device, seen) in &sightings {
-            if let Some(at) = devices.get(device) {
-                judge.device(*at, seen);
+    let devices: BTreeMap<u32, Device> =
+        touched.iter().filter_map(|device| Some((*device, Device::find(plan, &own(*device))?))).collect();
+    let mut judge = Judge::new(plan);
+    for (device, seen) in &sightings {
+        if let Some(at) = devices.get(device) {
+            judge.device(*at, seen);
+        }
+    }
+    let mut found: Vec<String> = judge.finish().findings.iter().map(ToString::to_string).collect();
+    found.extend(rows(plant, compared, &planned(plant, positions, plan, compared), port));
+    found
+}
+
+/// The cables that do not match one of the plan, with their places and the expected ones.
+fn rows(
+    plant: &Plant,
+    compared: &Compared,
+    far: &HashMap<(u32, String), String>,
+    port: impl Fn(Plug) -> String,
+) -> Vec<String> {
+    let row = |number: &u32| {
+        let cable = &plant.cables[*number as usize];
+        let label =
+            |plug: Plug| format!("{} {}", plant.devices.name(plug.device), plant.ports.name(plug.port));
+        let [a, b] = cable.ends.map(label);
+        let expected: Vec<String> = cable
+            .ends
+            .iter()
+            .filter_map(|plug| Some(format!("{} -- {}", label(*plug), far.get(&(plug.device, port(*plug)))?)))
+            .collect();
+        let expected = match expected.join(" and ") {
+            none if none.is_empty() => none,
+            some => format!(": expected {some}"),
+        };
+        format!("{}: {a} -- {b} does not match a cable of the fabric{expected}", plant.place(cable.at))
+    };
+    compared.left.iter().map(row).collect()
+}
+
+/// The far end of planned cables that are not plugged, by device and port of the near end. Devices and far ports have
+/// the names of the plant.
+fn planned(
+    plant: &Plant,
+    positions: &Positions,
+    plan: &Plan,
+    compared: &Compared,
+) -> HashMap<(u32, String), String> {
+    let devices = positions.devices();
+    let mut found = HashMap::new();
+    for link in compared.occupied.iter().chain(&compared.missing) {
+        let (at, names) = (ends(plan, &devices, *link), plan.cable_ends(*link));
+        let ports = [names.lower.1, names.upper.1];
+        for (near, far) in [(0, 1), (1, 0)] {
+            if let (Some(near_device), Some(far_device)) = (at[near], at[far]) {
+                let kind = Kind::of(plan, positions, far_device);
+                let old = compared.shared.old(&kind, &ports[far]);
+                let label = format!("{} {old}", plant.devices.name(far_device));
+                found.insert((near_device, ports[near].to_string()), label);
             }
         }
-        found.extend(judge.finish().findings.iter().map(ToString::to_string));
-    }
-    for number in &compared.left {
-        let cable = &plant.cables[*number as usize];
-        let [a, b] = cable
-            .ends
-            .map(|plug| format!("{} {}", plant.devices.name(plug.device), plant.ports.name(plug.port)));
-        found.push(format!("{}: {a} -- {b} does not match a cable of the fabric", plant.place(cable.at)));
     }
     found
 }

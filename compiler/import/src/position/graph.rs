@@ -2,49 +2,32 @@
 //! Within them, devices are numbered in order.
 //!
 //! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
-//! the tier above or below, if all of them agree; otherwise that of names. Devices that differ only in their names (an
-//! automorphism of the plant exchanges them) are in the order of names.
+//! the tier above or below, if all of them agree (or most, with [`Reading::Majority`]); otherwise that of names. Devices
+//! that differ only in their names (an automorphism of the plant exchanges them) are in the order of names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use closc_topology::{Node, PlaneId, Switch, ZoneId};
 use smol_str::SmolStr;
 
-use super::{Place, tier};
+use super::sets::Sets;
+use super::vote::{Votes, assign, most};
+use super::{Place, Reading, parts, tier};
 use crate::fit::Fit;
 use crate::pattern::natural;
 use crate::plant::{Fault, Level, Plant, Refused};
 
+/// Plane and zone of a switch, or zone and unit of a node.
+type Set = (u16, u16);
+
 /// The most planes of a fabric.
 const PLANES_MAX: usize = 16;
-
-/// Sets of connected devices.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Sets((0..count as u32).collect())
-    }
-
-    fn root(&mut self, mut of: u32) -> u32 {
-        while self.0[of as usize] != of {
-            let next = self.0[of as usize];
-            self.0[of as usize] = self.0[next as usize];
-            of = next;
-        }
-        of
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
-}
 
 /// A plant with its tiers.
 pub(super) struct Graph<'a> {
     plant: &'a Plant,
     levels: &'a [Level],
+    reading: Reading,
     /// Numbers of ports by name, of T0s, T1s and T2s, downwards and upwards.
     ports: [[HashMap<SmolStr, u16>; 2]; 3],
     planes: Vec<u16>,
@@ -52,14 +35,19 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(plant: &'a Plant, levels: &'a [Level], fits: &[Option<Fit>; 3]) -> Self {
+    pub(super) fn new(
+        plant: &'a Plant,
+        levels: &'a [Level],
+        fits: &[Option<Fit>; 3],
+        reading: Reading,
+    ) -> Self {
         let of = |fit: &Option<Fit>| {
             let named = fit.as_ref().filter(|fit| fit.is_named);
             [false, true].map(|is_up| named.map(|fit| fit.indices(is_up)).unwrap_or_default())
         };
         let ports = [of(&fits[0]), of(&fits[1]), of(&fits[2])];
         let none = vec![0; plant.device_count()];
-        Graph { plant, levels, ports, planes: none.clone(), zones: none }
+        Graph { plant, levels, reading, ports, planes: none.clone(), zones: none }
     }
 
     fn name(&self, device: u32) -> &SmolStr {
@@ -93,8 +81,16 @@ impl<'a> Graph<'a> {
     /// Finds the places.
     pub(super) fn places(mut self) -> Result<Vec<Place>, Refused> {
         let t0s = self.of_level(Level::T0);
-        let planes = self.sets(|a, b| a != Level::Node && b != Level::Node, &t0s);
-        let zones = self.sets(|a, b| a != Level::T2 && b != Level::T2, &t0s);
+        let (planes, zones) = match self.reading {
+            Reading::Exact => (
+                self.sets(|a, b| a != Level::Node && b != Level::Node, &t0s),
+                self.sets(|a, b| a != Level::T2 && b != Level::T2, &t0s),
+            ),
+            Reading::Majority => {
+                let found = parts::parts(self.plant, self.levels, &t0s);
+                (found.planes, found.zones)
+            }
+        };
         let has_zones = self.levels.contains(&Level::T2);
         for device in 0..self.plant.device_count() {
             let level = self.levels[device];
@@ -146,7 +142,7 @@ impl<'a> Graph<'a> {
                 *count = count.saturating_add(1);
             }
         }
-        counts.into_values().max().unwrap_or(1)
+        self.reading.count(counts.into_values()).unwrap_or(1)
     }
 
     /// Numbers the devices of a level by the ports of another that they are plugged into, or by names.
@@ -156,30 +152,27 @@ impl<'a> Graph<'a> {
         else {
             return;
         };
-        let mut seen: HashMap<u32, BTreeSet<Option<u16>>> = HashMap::new();
+        let mut seen: HashMap<u32, (Votes, u32)> = HashMap::new();
         for cable in &self.plant.cables {
             for (own, other) in [(0, 1), (1, 0)] {
                 let (own, other) = (cable.ends[own], cable.ends[other]);
                 if self.levels[own.device as usize] == level && self.levels[other.device as usize] == by {
                     let index = names.get(self.plant.ports.name(other.port)).map(|port| port / parallel);
-                    seen.entry(own.device).or_default().insert(index);
+                    let (votes, total) = seen.entry(own.device).or_default();
+                    *total += 1;
+                    if let Some(index) = index {
+                        *votes.entry(index).or_default() += 1;
+                    }
                 }
             }
         }
         let devices = self.of_level(level);
         let place = |device: u32| (self.planes[device as usize], self.zones[device as usize]);
-        let mut taken = BTreeSet::new();
-        let by_port: Option<Vec<(u32, u16)>> = devices
-            .iter()
-            .map(|device| {
-                let indices = seen.get(device)?;
-                let index = (*indices.first()?)?;
-                (indices.len() == 1 && taken.insert((place(*device), index))).then_some((*device, index))
-            })
-            .collect();
+        let votes = |device: &u32| (place(*device), seen.get(device).cloned().unwrap_or_default());
+        let by_port = self.by_port(&devices.iter().map(votes).collect::<Vec<_>>());
         if let Some(found) = by_port {
-            for (device, index) in found {
-                indices[device as usize] = index;
+            for (device, index) in devices.iter().zip(found) {
+                indices[*device as usize] = index;
             }
             return;
         }
@@ -191,6 +184,37 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The numbers of devices by what their cables show, each within its set. Returns `None` if cables contradict each
+    /// other, or if most do with [`Reading::Majority`].
+    fn by_port(&self, devices: &[(Set, (Votes, u32))]) -> Option<Vec<u16>> {
+        let mut found = vec![0; devices.len()];
+        let mut sets: BTreeMap<Set, Vec<usize>> = BTreeMap::new();
+        for (at, (set, _)) in devices.iter().enumerate() {
+            sets.entry(*set).or_default().push(at);
+        }
+        for set in sets.into_values() {
+            let all: Vec<(Votes, u32)> = set.iter().map(|at| devices[*at].1.clone()).collect();
+            let numbers = match self.reading {
+                Reading::Majority => assign(&all)?,
+                Reading::Exact => {
+                    let only = |(votes, total): &(Votes, u32)| {
+                        votes
+                            .first_key_value()
+                            .filter(|(_, count)| *count == total)
+                            .map(|(number, _)| *number)
+                    };
+                    let numbers: Vec<u16> = all.iter().map(only).collect::<Option<_>>()?;
+                    let distinct: BTreeSet<u16> = numbers.iter().copied().collect();
+                    (distinct.len() == numbers.len()).then_some(numbers)?
+                }
+            };
+            for (at, number) in set.into_iter().zip(numbers) {
+                found[at] = number;
+            }
+        }
+        Some(found)
+    }
+
     /// Gives the T0s of a group the same number in all planes: that of the first plane, as the nodes connect them.
     fn align(&self, indices: &mut [u16]) -> Result<(), Refused> {
         let mut reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>> = BTreeMap::new();
@@ -200,6 +224,9 @@ impl<'a> Graph<'a> {
             if self.levels[node as usize] == Level::Node {
                 reached.entry(node).or_default().entry(self.planes[t0 as usize]).or_default().push(t0);
             }
+        }
+        if self.reading == Reading::Majority {
+            return self.align_most(reached, indices);
         }
         let mut decided: HashMap<u32, u16> = HashMap::new();
         for (node, planes) in &mut reached {
@@ -232,6 +259,45 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
+    /// The same where a node may be on a wrong T0: most nodes of a T0 decide.
+    fn align_most(
+        &self,
+        reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>>,
+        indices: &mut [u16],
+    ) -> Result<(), Refused> {
+        let mut votes: BTreeMap<u32, Votes> = BTreeMap::new();
+        for planes in reached.into_values() {
+            let mut groups: Option<BTreeSet<u16>> = None;
+            for mut t0s in planes.into_values() {
+                t0s.sort_unstable();
+                t0s.dedup();
+                t0s.sort_by_key(|t0| (indices[*t0 as usize], natural(self.name(*t0))));
+                let known =
+                    groups.get_or_insert_with(|| t0s.iter().map(|t0| indices[*t0 as usize]).collect());
+                for (t0, group) in t0s.iter().zip(known.iter()) {
+                    *votes.entry(*t0).or_default().entry(*group).or_default() += 1;
+                }
+            }
+        }
+        let mut taken: BTreeMap<(u16, u16, u16), u32> = BTreeMap::new();
+        for (t0, votes) in votes {
+            let own = indices[t0 as usize];
+            let group = most(&votes, own).unwrap_or(own);
+            let place = (self.planes[t0 as usize], self.zones[t0 as usize], group);
+            if let Some(other) = taken.insert(place, t0) {
+                let text = format!(
+                    "not a Clos of planes: most nodes of `{}` and of `{}` are on T0 group {} in another plane",
+                    self.name(other),
+                    self.name(t0),
+                    group + 1
+                );
+                return Err(Fault { place: None, text }.into());
+            }
+            indices[t0 as usize] = group;
+        }
+        Ok(())
+    }
+
     /// Units and numbers of nodes: by the T0's port where hardware is known and ports agree, else by names.
     fn nodes(&self, indices: &[u16]) -> HashMap<u32, Node> {
         let names = &self.ports[0][0];
@@ -245,13 +311,8 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        let groups = |device: &u32| -> BTreeSet<u16> {
-            cables[device].iter().map(|(t0, _)| indices[*t0 as usize]).collect()
-        };
         let nodes = self.of_level(Level::Node);
-        let rails =
-            nodes.iter().map(|node| groups(node).len()).max().unwrap_or(1).clamp(1, usize::from(u16::MAX))
-                as u16;
+        let units = self.units(&nodes, &cables, indices);
         let mut on_one: HashMap<(u32, u32), u16> = HashMap::new();
         for (node, cables) in &cables {
             for (t0, _) in cables {
@@ -259,32 +320,68 @@ impl<'a> Graph<'a> {
                 *count = count.saturating_add(1);
             }
         }
-        let share = on_one.into_values().max().unwrap_or(1);
-        let unit =
-            |node: &u32| (self.zones[*node as usize], groups(node).first().copied().unwrap_or(0) / rails);
-        let mut taken = BTreeSet::new();
-        let by_port: Option<Vec<(u32, Node)>> = nodes
+        let share = self.reading.count(on_one.into_values()).unwrap_or(1);
+        let place = |at: usize| (self.zones[nodes[at] as usize], units[at]);
+        let votes = |at: usize| {
+            let mut votes = Votes::new();
+            for port in cables[&nodes[at]].iter().filter_map(|(_, port)| *port) {
+                *votes.entry(port / share).or_default() += 1;
+            }
+            (place(at), (votes, cables[&nodes[at]].len() as u32))
+        };
+        let by_port = self.by_port(&(0..nodes.len()).map(votes).collect::<Vec<_>>());
+        let mut next: BTreeMap<(u16, u16), u16> = BTreeMap::new();
+        let number = |at: usize| {
+            let (zone, unit) = place(at);
+            let index = by_port.as_ref().map_or_else(
+                || {
+                    let next = next.entry((zone, unit)).or_default();
+                    let index = *next;
+                    *next = next.saturating_add(1);
+                    index
+                },
+                |by_port| by_port[at],
+            );
+            (nodes[at], Node { zone: ZoneId(zone), unit, index })
+        };
+        (0..nodes.len()).map(number).collect()
+    }
+
+    /// The unit of each node, which are in the order of their names. Where cables are for two units, names decide.
+    fn units(
+        &self,
+        nodes: &[u32],
+        cables: &HashMap<u32, Vec<(u32, Option<u16>)>>,
+        indices: &[u16],
+    ) -> Vec<u16> {
+        let groups = |device: &u32| -> BTreeSet<u16> {
+            cables[device].iter().map(|(t0, _)| indices[*t0 as usize]).collect()
+        };
+        let counts = nodes.iter().map(|node| u16::try_from(groups(node).len()).unwrap_or(u16::MAX));
+        let rails = self.reading.count(counts).unwrap_or(1).max(1);
+        if self.reading == Reading::Exact {
+            return nodes.iter().map(|node| groups(node).first().copied().unwrap_or(0) / rails).collect();
+        }
+        let votes: Vec<Votes> = nodes
             .iter()
             .map(|node| {
-                let found: BTreeSet<Option<u16>> =
-                    cables[node].iter().map(|(_, port)| port.map(|port| port / share)).collect();
-                let index = (*found.first()?)?;
-                let (zone, unit) = unit(node);
-                let fresh = found.len() == 1 && taken.insert((zone, unit, index));
-                fresh.then_some((*node, Node { zone: ZoneId(zone), unit, index }))
+                let mut votes = Votes::new();
+                for (t0, _) in &cables[node] {
+                    *votes.entry(indices[*t0 as usize] / rails).or_default() += 1;
+                }
+                votes
             })
             .collect();
-        if let Some(found) = by_port {
-            return found.into_iter().collect();
-        }
-        let mut next: BTreeMap<(u16, u16), u16> = BTreeMap::new();
-        let number = |node: u32| {
-            let (zone, unit) = unit(&node);
-            let next = next.entry((zone, unit)).or_default();
-            let index = *next;
-            *next = next.saturating_add(1);
-            (node, Node { zone: ZoneId(zone), unit, index })
+        let clear = |votes: &Votes| {
+            let total: u32 = votes.values().sum();
+            votes.iter().find(|(_, count)| **count * 2 > total).map(|(unit, _)| *unit)
         };
-        nodes.into_iter().map(number).collect()
+        let known: Vec<Option<u16>> = votes.iter().map(clear).collect();
+        let unit = |at: usize| {
+            let beside = known[..at].iter().rev().chain(&known[at..]).copied().flatten();
+            let near = beside.clone().find(|unit| votes[at].contains_key(unit));
+            known[at].or(most(&votes[at], near.unwrap_or(0))).unwrap_or(0)
+        };
+        (0..nodes.len()).map(unit).collect()
     }
 }

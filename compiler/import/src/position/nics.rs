@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use closc_topology::{Node, Switch};
 
-use super::Place;
+use super::{Place, Reading};
 use crate::pattern::natural;
 use crate::plant::Plant;
 
@@ -55,7 +55,7 @@ fn named(port: &str) -> Option<(u16, u8)> {
 }
 
 /// Finds the NICs.
-pub(super) fn nics(plant: &Plant, places: &[Place]) -> Nics {
+pub(super) fn nics(plant: &Plant, places: &[Place], reading: Reading) -> Nics {
     let cables = attached(plant, places);
     let by_name: Option<Vec<u16>> =
         cables.iter().map(|cable| Some(named(plant.ports.name(cable.node_port))?.0)).collect();
@@ -74,12 +74,12 @@ pub(super) fn nics(plant: &Plant, places: &[Place]) -> Nics {
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
             Nics { per_node, rails, numbers }
         }
-        None => counted(plant, &cables),
+        None => counted(plant, &cables, reading),
     }
 }
 
 /// Counts NICs group by group, plane by plane.
-fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
+fn counted(plant: &Plant, cables: &[Attached], reading: Reading) -> Nics {
     let mut groups: BTreeMap<(Node, Switch), Vec<&Attached>> = BTreeMap::new();
     let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
     for cable in cables {
@@ -89,10 +89,11 @@ fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
     let rails = reached.values_mut().map(|groups| {
         groups.sort_unstable();
         groups.dedup();
-        groups.len()
+        u16::try_from(groups.len()).unwrap_or(u16::MAX)
     });
-    let rails = u16::try_from(rails.max().unwrap_or(1)).unwrap_or(u16::MAX);
-    let share = groups.values().map(Vec::len).max().unwrap_or(1);
+    let rails = reading.count(rails).unwrap_or(1);
+    let counts = groups.values().map(|cables| u16::try_from(cables.len()).unwrap_or(u16::MAX));
+    let share = reading.count(counts).unwrap_or(1);
     let mut numbers = HashMap::new();
     for ((_, t0), group) in &mut groups {
         group.sort_by_key(|cable| natural(plant.ports.name(cable.t0_port)));
@@ -100,6 +101,6 @@ fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
             numbers.insert(cable.cable, at.saturating_mul(rails).saturating_add(t0.index % rails));
         }
     }
-    let per_node = u16::try_from(share).unwrap_or(u16::MAX).saturating_mul(rails);
+    let per_node = share.saturating_mul(rails);
     Nics { per_node, rails, numbers }
 }
