@@ -450,3 +450,106 @@ fn devices_beside_the_fabric_move_no_switch() {
     let said = place.ends(0, &words);
     assert!(said.contains("1 name changed"), "a switch in its place may have another name: {said}");
 }
+
+/// The file and the screen name each value that the lists do not contain.
+#[test]
+fn assumptions_are_marked() {
+    let place = Place::new();
+    place.write(
+        "cables.csv",
+        NETBOX
+            .replace(",Length", "")
+            .replace(",Connected,3.00 m", ",Connected")
+            .replace(",Connected,3 m", ",Connected")
+            .replace(",Connected,30 m", ",Connected")
+            .replace(",Connected,\n", ",Connected\n"),
+    );
+    let words = ["import", "cables.csv", "--out", "a.yaml", "--map", "a.csv", "--nodes", "box-*"];
+    let said = place.ends(0, &words);
+    for part in [
+        "routing ecmp-static",
+        "platforms of t0, t1",
+        "operating systems",
+        "NICs per node and rails",
+        "of nic-t0 cables",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let file = place.read("a.yaml");
+    let marked = |key: &str| {
+        let line = file.lines().find(|line| line.trim_start_matches("  # ").trim_start().starts_with(key));
+        assert!(line.is_some_and(|line| line.contains("assumed")), "{key}: {file}");
+    };
+    for key in ["routing:", "nics_per_node:", "rails:", "nic:", "t0:", "t1:", "nic-t0:", "t0-t1:", "qos:"] {
+        marked(key);
+    }
+    let stated =
+        [&words[..3], &["b.yaml", "--map", "b.csv", "--nodes", "box-*", "--routing", "bgp-unnumbered"]]
+            .concat();
+    place.ends(0, &stated);
+    assert!(place.read("b.yaml").contains("routing: bgp-unnumbered\n"), "{}", place.read("b.yaml"));
+    place.ends(0, &["check", "a.yaml"]);
+}
+
+/// Reports of switches alone: the notes name the hosts, and how their NICs are counted.
+#[test]
+fn hosts_without_reports_are_named() {
+    let place = Place::new();
+    let report = |links: &[(&str, &str, &str)]| -> String {
+        let block = |(port, far, far_port): &(&str, &str, &str)| {
+            let system = if far.is_empty() { String::new() } else { format!("  SysName: {far}\n") };
+            format!("Interface: {port}, via: LLDP\n{system}  PortID: ifname {far_port}\n")
+        };
+        links.iter().map(block).collect()
+    };
+    std::fs::create_dir(place.path("lldp")).expect("the folder is ours");
+    place.write(
+        "lldp/leaf1.txt",
+        report(&[("eth1", "gpu1", "ens1"), ("eth2", "gpu2", "ens1"), ("eth501", "spine1", "eth1")]),
+    );
+    place.write(
+        "lldp/leaf2.txt",
+        report(&[("eth1", "gpu3", "ens1"), ("eth2", "", "aa:bb"), ("eth501", "spine1", "eth2")]),
+    );
+    let said = place.ends(0, &["import", "lldp", "--out", "a.yaml", "--map", "a.csv"]);
+    for part in [
+        "3 nodes sent no report (`gpu1`, `gpu2`, `gpu3`)",
+        "NICs are assumed to be 1 per node on 1 rail",
+        "1 switch sent no report (`spine1`)",
+        "1 cables are left out: neighbours that send no name or no port",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for leaf in ["leaf1", "leaf2"] {
+        place.write(
+            &format!("lldp/{leaf}.txt"),
+            report(&[("eth501", "spine1", if leaf == "leaf1" { "eth1" } else { "eth2" })]),
+        );
+    }
+    let said = place.ends(1, &["import", "lldp", "--out", "b.yaml", "--map", "b.csv"]);
+    assert!(said.contains("Devices that run no LLDP are not in the reports"), "{said}");
+}
+
+/// A wrong medium is reported with its place in the list.
+#[test]
+fn a_wrong_medium_has_a_place_in_the_list() {
+    let place = Place::new();
+    place.write(
+        "cables.csv",
+        "a_device,a_port,b_device,b_port,medium\nnode1,1,leaf1,1,dac\nleaf1,2,spine1,1,glass\n",
+    );
+    let said = place.ends(1, &["import", "cables.csv", "--out", "a.yaml", "--map", "a.csv"]);
+    assert!(
+        said.contains("cables.csv:3: unknown medium `glass` in the column `medium`: expected one of `dac`"),
+        "{said}"
+    );
+    let rows = NETBOX.replace(",Length\n", ",Length,Type\n").replace(",3 m\n", ",300 m,dac-passive\n");
+    let rows = rows
+        .replace(",3.00 m\n", ",300 m,dac-passive\n")
+        .replace(",30 m\n", ",30 m,\n")
+        .replace("Connected,\n", "Connected,,\n");
+    place.write("cables.csv", rows);
+    let said =
+        place.ends(1, &["import", "cables.csv", "--out", "a.yaml", "--map", "a.csv", "--nodes", "box-*"]);
+    assert!(said.contains("--> a.yaml:") && said.contains("so the file is not written"), "{said}");
+}

@@ -33,7 +33,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    fn platform(&self, level: Level) -> Option<&str> {
+    pub(crate) fn platform(&self, level: Level) -> Option<&str> {
         let word = match level {
             Level::Node => return None,
             Level::T0 => "t0",

@@ -3,6 +3,7 @@
 //! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
 //! was compiled, and has every cable of the plant that no finding names.
 
+mod assumed;
 mod doubts;
 mod drained;
 mod except;
@@ -28,7 +29,7 @@ use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
 use crate::position::{self, Place, Positions, Reading};
 use crate::shape::{self, Numbers};
-use crate::text::{Exceptions, File, Rest, Stuffs, text};
+use crate::text::{Assumed, Exceptions, File, Rest, Stuffs, text};
 
 use hardware::Hardware;
 
@@ -128,6 +129,7 @@ pub fn import(
     let Nearest { positions, stuffs, found, is_alone } = nearest(plant, options, &panels, compile)?;
     refuse_others(plant, &positions, &found)?;
     let exceptions = except::exceptions(plant, &positions, &found.plan, &found.compared, &found.hardware);
+    let assumed = assumed::assumed(plant, &positions, &found.plan, options, &stuffs);
     let file = File {
         name: &options.name,
         numbers: &found.numbers,
@@ -136,6 +138,7 @@ pub fn import(
         stuffs: &stuffs,
         naming: &found.naming,
         exceptions: &exceptions,
+        assumed: &assumed,
     };
     let text = text(&file);
     let refused =
@@ -143,6 +146,9 @@ pub fn import(
     let plan = compile(&text).map_err(refused)?;
     let compared = compare(&plan, plant, &positions, found.hardware.ports_may_differ(&positions));
     let findings = except::findings(plant, &positions, &plan, &compared);
+    let mut notes = plant.notes();
+    notes.extend(doubts::doubts(plant, &positions, &plan, &found, is_alone));
+    notes.push(assumed::note(&assumed, &plan, found.rest));
     Ok(Imported {
         text,
         devices: plant.device_count() as u64,
@@ -151,11 +157,7 @@ pub fn import(
         left_out: plant.left_out,
         absent: found.compared.missing.len() as u64,
         findings,
-        notes: plant
-            .notes()
-            .into_iter()
-            .chain(doubts::doubts(plant, &positions, &plan, &found, is_alone))
-            .collect(),
+        notes,
         renamed: except::renamed(plant, &positions, &plan, &compared),
     })
 }
@@ -192,28 +194,8 @@ fn nearest(
         });
     }
     let levels = levels(plant, &options.nodes)?;
-    let mut best: Option<Nearest> = None;
-    let mut refused = None;
     let fits = hardware::readings(plant, &levels, panels, &options.wanted);
-    for (reading, fits) in [Reading::Exact, Reading::Majority]
-        .into_iter()
-        .flat_map(|reading| fits.iter().map(move |fits| (reading, fits)))
-    {
-        if best.as_ref().is_some_and(|best| best.found.cost().0 == 0) {
-            break;
-        }
-        let one = position::by_graph(plant, &levels, fits, reading)
-            .and_then(|places| at(position::positions(plant, levels.clone(), places, false, reading)));
-        match (one, &mut best) {
-            (Err(why), _) => refused = refused.or(Some(why)),
-            (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
-            (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
-                best.is_alone &=
-                    reading == Reading::Majority || one.positions.places == best.positions.places;
-            }
-            (Ok(one), _) => best = Some(one),
-        }
-    }
+    let (best, refused) = by_graph(plant, &levels, &fits, &mut at);
     if let Some(best) = best {
         if options.nodes.is_empty() {
             refuse_moved(plant, &best.positions)?;
@@ -230,6 +212,47 @@ fn nearest(
         }
         Refused(faults)
     })
+}
+
+/// The nearest fabric of places that cables give, and why the first one was refused.
+fn by_graph(
+    plant: &Plant,
+    levels: &[Level],
+    fits: &[Fits],
+    at: &mut dyn FnMut(Positions) -> Result<Nearest, Refused>,
+) -> (Option<Nearest>, Option<Refused>) {
+    let mut best: Option<Nearest> = None;
+    let mut refused = None;
+    // Places for which no file passes the checks.
+    let mut invalid: Vec<Vec<Place>> = Vec::new();
+    let readings = [Reading::Exact, Reading::Majority].into_iter();
+    for (reading, fits) in readings.flat_map(|reading| fits.iter().map(move |fits| (reading, fits))) {
+        if best.as_ref().is_some_and(|best| best.found.cost().0 == 0) {
+            break;
+        }
+        let places = match position::by_graph(plant, levels, fits, reading) {
+            Ok(places) if reading == Reading::Majority && invalid.contains(&places) => continue,
+            Ok(places) => places,
+            Err(why) => {
+                refused = refused.or(Some(why));
+                continue;
+            }
+        };
+        let positions = position::positions(plant, levels.to_vec(), places.clone(), false, reading);
+        match (at(positions), &mut best) {
+            (Err(why), _) => {
+                refused = refused.or(Some(why));
+                invalid.push(places);
+            }
+            (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
+            (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
+                best.is_alone &=
+                    reading == Reading::Majority || one.positions.places == best.positions.places;
+            }
+            (Ok(one), _) => best = Some(one),
+        }
+    }
+    (best, refused)
 }
 
 /// The nearest fabric of places that names give.
@@ -304,17 +327,8 @@ fn search(
         'one: for naming in &namings {
             for rest in rests(hardware, options, numbers.planes, numbers.third.is_some()) {
                 tries += 1;
-                let exceptions = Exceptions { devices: hardware.devices(plant), ..Exceptions::default() };
-                let file = File {
-                    name: &options.name,
-                    numbers: &numbers,
-                    tiers: &hardware.tiers,
-                    rest,
-                    stuffs,
-                    naming,
-                    exceptions: &exceptions,
-                };
-                let plan = match compile(&text(&file)) {
+                let draft = draft(plant, options, (hardware, &numbers), rest, (stuffs, naming));
+                let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
                         if why.is_empty() {
@@ -340,7 +354,32 @@ fn search(
         }
     }
     best.ok_or_else(|| {
-        Fault { place: None, text: format!("no fabric of these cables passes the checks: {why}") }.into()
+        Fault {
+            place: None,
+            text: format!("no fabric of these cables passes the checks, so the file is not written: {why}"),
+        }
+        .into()
+    })
+}
+
+/// The text of a candidate file.
+fn draft(
+    plant: &Plant,
+    options: &Options,
+    (hardware, numbers): (&Hardware, &Numbers),
+    rest: Rest,
+    (stuffs, naming): (&Stuffs, &[(&'static str, String)]),
+) -> String {
+    let exceptions = Exceptions { devices: hardware.devices(plant), ..Exceptions::default() };
+    text(&File {
+        name: &options.name,
+        numbers,
+        tiers: &hardware.tiers,
+        rest,
+        stuffs,
+        naming,
+        exceptions: &exceptions,
+        assumed: &Assumed::default(),
     })
 }
 

@@ -173,7 +173,13 @@ fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
 pub(crate) fn complete(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
     let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
     let Some(missing) = missing else { return Ok(()) };
-    let why = format!("expected nodes, T0s and T1s, and no device is {}", missing.label());
+    let reports = if plant.reporters.is_empty() {
+        ""
+    } else {
+        ". Devices that run no LLDP are not in the reports of others: add a list of their cables \
+         (`a_device,a_port,b_device,b_port`)"
+    };
+    let why = format!("expected nodes, T0s and T1s, and no device is {}{reports}", missing.label());
     Err(refuse(plant, &known(levels), None, &why))
 }
 

@@ -180,6 +180,8 @@ pub struct Plant {
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
     /// Models of devices, from lists of devices.
     pub(crate) models: HashMap<SmolStr, SmolStr>,
+    /// Devices whose LLDP reports were read.
+    pub(crate) reporters: HashSet<SmolStr>,
     /// Whether a lab numbers interfaces itself, so that their names do not identify ports of a panel.
     pub(crate) is_numbered: bool,
     /// Links that are not cables of the fabric.

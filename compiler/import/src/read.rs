@@ -27,13 +27,16 @@ pub fn file(plant: &mut Plant, name: &str, text: &str) {
 pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<(), ReadError> {
     let sightings = closc_cabling::read(text)?;
     let number = plant.file(file);
+    plant.reporters.insert(device.into());
     for sighting in &sightings {
         let named = sighting.neighbours.iter().find_map(|neighbour| {
             let system = neighbour.system.as_deref().filter(|name| !name.is_empty())?;
             Some((system, neighbour.ports.first()?))
         });
         let Some((far, port)) = named else {
-            plant.left_out += u64::from(!sighting.neighbours.is_empty());
+            if !sighting.neighbours.is_empty() {
+                plant.leave_out("neighbours that send no name or no port", At { file: number, line: 1 });
+            }
             continue;
         };
         let row = Row {

@@ -45,6 +45,26 @@ pub(crate) struct Exceptions {
     pub(crate) devices: Vec<(String, Fit)>,
 }
 
+/// Values that neither the lists nor the command line give, as comments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Assumed {
+    /// Comment on each tier.
+    pub(crate) tiers: [&'static str; 3],
+    /// Comment on the NICs of nodes.
+    pub(crate) nics: &'static str,
+    /// Comment on speed and lanes of a NIC.
+    pub(crate) nic: &'static str,
+    /// Lengths and media by kind of cable, as in `length 2m`.
+    pub(crate) cables: BTreeMap<&'static str, Vec<String>>,
+    /// Whether routing is assumed.
+    pub(crate) is_routing: bool,
+}
+
+/// Returns a comment behind a value, if there is one.
+fn comment(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("  # {text}") }
+}
+
 /// The contents of a fabric file.
 pub(crate) struct File<'a> {
     pub(crate) name: &'a str,
@@ -54,6 +74,7 @@ pub(crate) struct File<'a> {
     pub(crate) stuffs: &'a Stuffs,
     pub(crate) naming: &'a [(&'static str, String)],
     pub(crate) exceptions: &'a Exceptions,
+    pub(crate) assumed: &'a Assumed,
 }
 
 /// Writes a breakout and a first cage where they differ from the platform's defaults.
@@ -83,7 +104,7 @@ fn hardware(fit: &Fit) -> Vec<String> {
     vec![format!("platform: {}", fit.platform.id), format!("os: {}", fit.os.word())]
 }
 
-fn tier(out: &mut String, tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) {
+fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {
     let TierHardware { base, by_plane, by_zone } = hardware_of;
     let usual = |is_up| Fit::default_block(&base.platform, is_up);
     let mut parts = hardware(base);
@@ -130,7 +151,7 @@ fn tier(out: &mut String, tier: TierId, hardware_of: &TierHardware, numbers: &Nu
         });
         let _ = write!(nested, ", by_zone: {{ {} }}", each.collect::<Vec<_>>().join(", "));
     }
-    let _ = writeln!(out, "  {}: {{ {}{nested} }}", tier.word(), parts.join(", "));
+    format!("  {}: {{ {}{nested} }}", tier.word(), parts.join(", "))
 }
 
 fn stuff((length, medium): &Stuff) -> Option<String> {
@@ -160,12 +181,14 @@ fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
 
 /// Writes the file.
 pub(crate) fn text(file: &File<'_>) -> String {
-    let File { name, numbers, tiers, rest, stuffs, naming, exceptions } = file;
+    let File { name, numbers, tiers, rest, stuffs, naming, exceptions, assumed } = file;
     let mut out = format!(
-        "# Imported from the cables of a plant; what cables do not show is assumed, and said so.\nfabric: {name}\n"
+        "# Imported from the cables of an existing network. Values that the lists do not contain are marked as assumed.\n\
+         fabric: {name}\n"
     );
     let _ = writeln!(out, "planes: {}", numbers.planes);
-    let _ = writeln!(out, "routing: {}  # assumed", rest.routing.word());
+    let mark = if assumed.is_routing { "assumed" } else { "" };
+    let _ = writeln!(out, "routing: {}{}", rest.routing.word(), comment(mark));
     if numbers.third.is_some() {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }
@@ -177,9 +200,12 @@ pub(crate) fn text(file: &File<'_>) -> String {
     if !numbers.per_group_by_zone.is_empty() {
         let _ = writeln!(out, "  per_group_by_zone: {}", map(&numbers.per_group_by_zone));
     }
-    let _ = writeln!(out, "  nics_per_node: {}\n  rails: {}", numbers.nics_per_node, numbers.rails);
+    let mark = comment(assumed.nics);
+    let _ =
+        writeln!(out, "  nics_per_node: {}{mark}\n  rails: {}{mark}", numbers.nics_per_node, numbers.rails);
     if let Some(t0) = &tiers[0] {
-        let _ = writeln!(out, "  nic: {}", nic(numbers.planes, &t0.base, t0.base.down.breakout));
+        let nic_of = nic(numbers.planes, &t0.base, t0.base.down.breakout);
+        let _ = writeln!(out, "  nic: {nic_of}{}", comment(assumed.nic));
         let other = |fit: &Fit| fit.down.breakout.speed != t0.base.down.breakout.speed;
         let by_zone: Vec<String> = t0
             .by_zone
@@ -192,15 +218,16 @@ pub(crate) fn text(file: &File<'_>) -> String {
         }
     }
     out.push_str("tiers:\n");
-    for (id, found) in TierId::ALL.into_iter().zip(tiers.iter()) {
+    for ((id, found), mark) in TierId::ALL.into_iter().zip(tiers.iter()).zip(assumed.tiers) {
         if let Some(found) = found {
-            tier(&mut out, id, found, numbers);
+            out.push_str(&tier(id, found, numbers));
+            let _ = writeln!(out, "{}", comment(mark));
         }
     }
     if !rest.srv6.is_empty() {
         let _ = writeln!(out, "srv6: {{ {} }}", rest.srv6);
     }
-    cables(&mut out, stuffs);
+    cables(&mut out, stuffs, assumed);
     let _ = writeln!(out, "qos: {}  # assumed", rest.qos);
     if !naming.is_empty() {
         out.push_str("naming:\n");
@@ -212,16 +239,25 @@ pub(crate) fn text(file: &File<'_>) -> String {
     out
 }
 
-fn cables(out: &mut String, stuffs: &Stuffs) {
-    let kinds: Vec<String> =
-        stuffs.kinds.iter().filter_map(|(kind, own)| Some(format!("  {kind}: {}\n", stuff(own)?))).collect();
+fn cables(out: &mut String, stuffs: &Stuffs, assumed: &Assumed) {
+    let kind = |(kind, own): (&&'static str, &Stuff)| {
+        let values = assumed.cables.get(kind).map(|values| values.join(", ")).unwrap_or_default();
+        let mark = if values.is_empty() { String::new() } else { format!("  # {values} assumed") };
+        match stuff(own) {
+            Some(own) => format!("  {kind}: {own}{mark}\n"),
+            None if mark.is_empty() => String::new(),
+            None => format!("  # {kind}: {values} assumed\n"),
+        }
+    };
+    let kinds = stuffs.kinds.iter().map(kind).collect::<String>();
     let zones: Vec<String> =
         stuffs.by_zone.iter().filter_map(|(zone, own)| Some(format!("{zone}: {}", stuff(own)?))).collect();
     if kinds.is_empty() && zones.is_empty() {
         return;
     }
-    out.push_str("cables:\n");
-    out.push_str(&kinds.concat());
+    let has_values = !zones.is_empty() || stuffs.kinds.values().any(|own| stuff(own).is_some());
+    out.push_str(if has_values { "cables:\n" } else { "# cables:\n" });
+    out.push_str(&kinds);
     if !zones.is_empty() {
         let _ = writeln!(out, "  by_zone: {{ {} }}", zones.join(", "));
     }

@@ -42,7 +42,8 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     let plant = plant(&command.files)?.finish()?;
     let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };
     let how = Options { platforms: args.platforms.clone(), levels: Levels::default() };
-    let found = closc_import::import(&plant, &options, &catalogue, &mut |text| compile(text, &how))?;
+    let found =
+        closc_import::import(&plant, &options, &catalogue, &mut |text| compile(&command.out, text, &how))?;
     if !found.renamed.is_empty() && command.map.is_none() {
         bail!(
             "the fabric file changes {} of the network: `--map FILE` writes old and new names",
@@ -74,10 +75,10 @@ fn wanted(command: &ImportArgs) -> anyhow::Result<Wanted> {
     Ok(wanted)
 }
 
-/// Compiles a fabric file, or returns its errors as text.
-fn compile(text: &str, options: &Options) -> Result<Plan, String> {
-    let reading =
-        front::read_text(&Source::Stdin, text.as_bytes(), options).map_err(|error| error.to_string())?;
+/// Compiles the fabric file that would be written, or returns its errors as text.
+fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String> {
+    let source = Source::File(if out == output::STANDARD { "fabric.yaml".into() } else { out.to_owned() });
+    let reading = front::read_text(&source, text.as_bytes(), options).map_err(|error| error.to_string())?;
     reading.plan.ok_or_else(|| text::all(&reading.diagnostics, &reading.sources, text::Colour::Plain))
 }
 

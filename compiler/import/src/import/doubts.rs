@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::figures::counted;
 use closc_plan::Plan;
 use closc_topology::Node;
 
@@ -41,6 +42,7 @@ pub(super) fn doubts(
     doubts.extend(others.into_iter().map(|((model, platform), count)| {
         format!("{count} switches are `{model}` in the list of devices, and `{platform}` in the file: no platform of that name has these ports")
     }));
+    doubts.extend(unreported(plant, positions));
     doubts.extend(irregular(&found.compared.shared.irregular));
     if !positions.by_name {
         doubts.extend(out_of_order(plant, positions));
@@ -48,7 +50,46 @@ pub(super) fn doubts(
     doubts
 }
 
-/// The tiers where a swapped cable cannot be told from another order of ports.
+/// Devices that sent no report, in a network that is read by LLDP.
+fn unreported(plant: &Plant, positions: &Positions) -> Vec<String> {
+    if plant.reporters.is_empty() {
+        return Vec::new();
+    }
+    let silent = |is_node: bool| -> Vec<String> {
+        (0..)
+            .zip(&positions.levels)
+            .filter(|(_, level)| (**level == Level::Node) == is_node)
+            .map(|(device, _)| plant.devices.name(device))
+            .filter(|name| !plant.reporters.contains(*name))
+            .map(|name| format!("`{name}`"))
+            .collect()
+    };
+    let note = |names: &[String], one: &str, effect: &str| {
+        let more = if names.len() > SHOWN { ", ..." } else { "" };
+        let shown = names[..names.len().min(SHOWN)].join(", ");
+        format!("{} sent no report ({shown}{more}): {effect}", counted(names.len() as u64, one))
+    };
+    let (nodes, switches) = (silent(true), silent(false));
+    let mut notes = Vec::new();
+    if !nodes.is_empty() {
+        let effect = format!(
+            "their cables are those that switches report, and NICs are assumed to be {} per node on {} by the ports of T0s",
+            positions.nics.per_node,
+            counted(u64::from(positions.nics.rails), "rail")
+        );
+        notes.push(note(&nodes, "node", &effect));
+    }
+    if !switches.is_empty() {
+        notes.push(note(
+            &switches,
+            "switch",
+            "cables that their neighbours do not report either are missing",
+        ));
+    }
+    notes
+}
+
+/// The tiers where a swapped cable looks like another order of ports.
 fn irregular(levels: &[Level]) -> Option<String> {
     let tiers: Vec<_> = levels.iter().map(|level| level.label().trim_start_matches("a ")).collect();
     (!tiers.is_empty()).then(|| {

@@ -19,6 +19,8 @@ pub(crate) struct Nics {
     pub(crate) per_node: u16,
     /// T0 groups that they are spread over.
     pub(crate) rails: u16,
+    /// Whether names of ports give the NICs. Otherwise they are counted.
+    pub(crate) is_named: bool,
     /// The NIC of each cable of a node, by the cable's number.
     pub(crate) numbers: HashMap<u32, u16>,
 }
@@ -72,7 +74,7 @@ pub(super) fn nics(plant: &Plant, places: &[Place], reading: Reading) -> Nics {
             let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
             let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
-            Nics { per_node, rails, numbers }
+            Nics { per_node, rails, is_named: true, numbers }
         }
         None => counted(plant, &cables, reading),
     }
@@ -102,5 +104,5 @@ fn counted(plant: &Plant, cables: &[Attached], reading: Reading) -> Nics {
         }
     }
     let per_node = share.saturating_mul(rails);
-    Nics { per_node, rails, numbers }
+    Nics { per_node, rails, is_named: false, numbers }
 }

@@ -11,6 +11,7 @@
 use closc_artefacts::cables::State;
 use closc_artefacts::separator;
 use closc_qos::units::{Length, Speed};
+use closc_topology::media::Medium;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use smol_str::SmolStr;
 
@@ -150,23 +151,20 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
             Some(Err(error)) => return plant.fault(at, error.to_string()),
         }
     }
-    let mut cages = [None; 2];
-    for (cage, columns) in cages.iter_mut().zip(side.cages) {
-        let Some((number, part)) = columns else { continue };
-        let Some(number) = cell(Some(number)) else { continue };
-        match (number.parse::<u16>(), cell(Some(part)).unwrap_or("0").parse::<u8>()) {
-            (Ok(number), Ok(part)) => *cage = Some((number, part)),
-            _ => return plant.fault(at, "a cage and a part of it are numbers"),
-        }
-    }
+    let cages = match cages(side, cell) {
+        Ok(cages) => cages,
+        Err(error) => return plant.fault(at, error),
+    };
     let length = cell(side.length).map(|text| length(text, cell(side.unit).unwrap_or_default()));
     let length = match length.transpose() {
         Ok(length) => length,
         Err(error) => return plant.fault(at, error),
     };
     let kind = cell(side.kind_of_netbox);
-    let medium =
-        cell(side.medium).map(SmolStr::new).or_else(|| kind.and_then(|kind| meant(plant, kind, length, at)));
+    let medium = match cell(side.medium).map(medium_of).transpose() {
+        Ok(medium) => medium.or_else(|| kind.and_then(|kind| meant(plant, kind, length, at))),
+        Err(error) => return plant.fault(at, error),
+    };
     let other = kind.filter(|_| medium.is_none());
     let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
         Ok(is_drained) => is_drained,
@@ -194,6 +192,32 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
         "t1-t2" => Ok([Level::T1, Level::T2]),
         other => Err(format!("unknown kind of cable `{other}`: expected `nic-t0`, `t0-t1` or `t1-t2`")),
     }
+}
+
+/// Cages and parts of them at both ends.
+fn cages<'a>(
+    side: &Side,
+    cell: impl Fn(Option<usize>) -> Option<&'a str>,
+) -> Result<[Option<(u16, u8)>; 2], &'static str> {
+    let mut cages = [None; 2];
+    for (cage, columns) in cages.iter_mut().zip(side.cages) {
+        let Some((number, part)) = columns else { continue };
+        let Some(number) = cell(Some(number)) else { continue };
+        match (number.parse::<u16>(), cell(Some(part)).unwrap_or("0").parse::<u8>()) {
+            (Ok(number), Ok(part)) => *cage = Some((number, part)),
+            _ => return Err("a cage and a part of it are numbers"),
+        }
+    }
+    Ok(cages)
+}
+
+/// Reads the column `medium`.
+fn medium_of(word: &str) -> Result<SmolStr, String> {
+    if Medium::find(word).is_some() {
+        return Ok(SmolStr::new(word));
+    }
+    let all: Vec<String> = Medium::all().iter().map(|medium| format!("`{}`", medium.word)).collect();
+    Err(format!("unknown medium `{word}` in the column `medium`: expected one of {}", all.join(", ")))
 }
 
 /// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
