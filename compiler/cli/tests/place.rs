@@ -94,6 +94,10 @@ fn racks_and_lengths_follow_from_the_floor() {
         "{text}"
     );
     assert!(
+        text.contains("cables:  # length from the floor plan\n") && !text.contains("assumed, the longest"),
+        "lengths are not assumed any more: {text}"
+    );
+    assert!(
         text.starts_with(place.read("a.yaml").lines().next().expect("a comment")),
         "comments stay: {text}"
     );

@@ -93,7 +93,26 @@ pub(super) fn with_cables(text: &str, cables: &Cables) -> anyhow::Result<String>
         .collect();
     let edits = closc_topology::edits(Sources::new().add("", text), text, &changes);
     let changed = edits.and_then(|edits| closc_topology::apply(text, &edits));
-    changed.context("`cables` have a form that does not permit it")
+    changed.map(|text| without_assumptions(&text)).context("`cables` have a form that does not permit it")
+}
+
+/// Replaces comments in `cables` that mark lengths as assumed, because they are from the floor plan now.
+fn without_assumptions(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut is_cables = false;
+    for line in text.split_inclusive('\n') {
+        let is_key = line.starts_with(|sign: char| sign.is_ascii_alphabetic());
+        is_cables = line.starts_with("cables:") || is_cables && !is_key;
+        let (value, comment) = line.split_once('#').unwrap_or((line, ""));
+        if !is_cables || !comment.contains("assumed") {
+            out.push_str(line);
+        } else if !value.trim().is_empty() {
+            let is_medium = comment.contains("medium") && !value.starts_with("cables:");
+            let medium = if is_medium { "; medium assumed" } else { "" };
+            let _ = writeln!(out, "{}  # length from the floor plan{medium}", value.trim_end());
+        }
+    }
+    out
 }
 
 /// Returns a file with racks at its end.
@@ -106,4 +125,19 @@ pub(super) fn with_racks(text: &str, racks: &Racks) -> String {
         let _ = writeln!(text, "  {key}: {{ name: \"{name}\", per_rack: {per_rack}, units: {units} }}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_on_assumed_lengths_are_replaced() {
+        let text = "cables:  # assumed, the longest of each kind\n  nic-t0: { length: 7m, medium: dac }  # length 2m, \
+                    medium dac assumed\n  # t0-t1: length 30m assumed\n  t0-t1: { length: 9m }  # by hand\n\
+                    qos: none  # assumed\n";
+        let expected = "cables:  # length from the floor plan\n  nic-t0: { length: 7m, medium: dac }  # length from the \
+                        floor plan; medium assumed\n  t0-t1: { length: 9m }  # by hand\nqos: none  # assumed\n";
+        assert_eq!(without_assumptions(text), expected);
+    }
 }
