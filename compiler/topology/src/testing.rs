@@ -210,6 +210,7 @@ mod tests {
             ("QoS: none", "E0107"),
             ("tiers: { t1: { platform: spectrum4-sn5600, os: nxos, down: { breakout: 4x200G } } }", "E0112"),
             ("tiers: { t0: { os: nxos }, t1: { os: nxos } }", "E0112"),
+            ("tiers: { t0: { by_plane: { 1: { os: nxos } } } }", "E0112"),
             ("{ routing: bgp-unnumbered, tiers: { t0: { os: nxos }, t1: { os: nxos } } }", "E0112"),
             ("tiers: { t0: { up: { count: 128, breakout: 3x200G } } }", "E0204"),
             ("tiers: { t1: { down: { breakout: 3x200G } } }", "E0204"),

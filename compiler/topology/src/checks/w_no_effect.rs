@@ -5,8 +5,9 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use crate::checks::words::and_if;
 use crate::coordinate::Subject;
 use crate::document::HardwareDoc;
-use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, by_plane};
-use crate::field;
+use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, by_plane, by_zone};
+use crate::field::FieldPath;
+use crate::{TierId, field, tier_field};
 
 /// An override has no effect.
 pub(crate) static RULE: Rule = Rule {
@@ -22,7 +23,8 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for (plane, span, doc) in by_plane(draft.doc, tier.id) {
-            if same_hardware(doc, tier) {
+            let os = tier_field!(tier.id, "by_plane.*.os").keyed(plane);
+            if same_hardware(doc, tier) && !is_refused(draft, os, doc.os.is_some()) {
                 warn(&format!("plane {plane} of the {}s", tier.id.label()), span, Some(tier.name.span), out);
             }
         }
@@ -60,7 +62,14 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
                     == (whole.breakout, whole.cages, whole.first_cage, whole.first_port)
             };
             let hardware = own.platform.id == tier.name.value && Some(own.os) == tier.os;
-            if hardware && is_same(&own.down, &tier.down) && is_same(&own.up, &tier.up) {
+            let os = zone_os(tier.id, own.zone.value);
+            let is_refused = os.is_some_and(|os| {
+                let docs = by_zone(draft.doc, tier.id).iter();
+                let is_known =
+                    docs.clone().any(|(zone, doc)| zone.value == own.zone.value && doc.os.is_some());
+                is_refused(draft, os, is_known)
+            });
+            if hardware && !is_refused && is_same(&own.down, &tier.down) && is_same(&own.up, &tier.up) {
                 let what = format!("zone {} of the {}s", own.zone.value, tier.id.label());
                 warn(&what, own.zone.span, Some(tier.name.span), out);
             }
@@ -79,6 +88,20 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
             let other = draft.stated(field!("hosts.per_group"));
             warn(&format!("the NICs of a T0 group of zone {}", zone.value), zone.span, other, out);
         }
+    }
+}
+
+/// Tells whether the file has an operating system here that does not exist. Whatever the override has instead is not what is meant.
+fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
+    !is_known && draft.states(os)
+}
+
+/// The path of the operating system of a zone.
+fn zone_os(tier: TierId, zone: u16) -> Option<FieldPath> {
+    match tier {
+        TierId::T0 => Some(field!("tiers.t0.by_zone.*.os").keyed(zone)),
+        TierId::T1 => Some(field!("tiers.t1.by_zone.*.os").keyed(zone)),
+        TierId::T2 => None,
     }
 }
 
