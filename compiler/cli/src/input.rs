@@ -21,6 +21,8 @@ pub struct Input {
     pub plan: Plan,
     /// Warnings that were shown.
     pub warnings: usize,
+    /// Those of them that are known faults of releases (W0203).
+    pub known_faults: usize,
 }
 
 /// Returns how fabrics are read.
@@ -28,12 +30,66 @@ pub(crate) fn options(args: &Args) -> Options {
     Options { platforms: args.platforms.clone(), levels: args.levels.levels() }
 }
 
+/// Counts the warnings about known faults of releases.
+fn known_faults(diagnostics: &Diagnostics) -> usize {
+    diagnostics.iter().filter(|found| found.rule.code == "W0203").count()
+}
+
 /// Reads a fabric; `None` if it has faults, which were shown.
 pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
+    reject_table(file)?;
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
     show(args, &diagnostics, &sources);
-    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
+    let (warnings, known_faults) = (diagnostics.warnings(), known_faults(&diagnostics));
+    Ok(plan.map(|plan| Input { plan, warnings, known_faults }))
 }
+
+/// Columns of tables, and what reads a table with them. The words of a row are all in the header.
+const TABLES: &[(&[&str], &str)] = &[
+    (&["old_device", "new_device"], "the names that `closc import --map` wrote: no command reads it"),
+    (&["a_device", "b_device"], "a list of cables: `closc import` reads it, and writes a fabric file"),
+    (
+        &["lower_device", "upper_device"],
+        "the cables of a compiled tree: `closc import` reads it, and writes a fabric file",
+    ),
+    (
+        &["side_a_device", "side_b_device"],
+        "a list of cables for NetBox: `closc import` reads it, and writes a fabric file",
+    ),
+    (
+        &["device a", "device b"],
+        "a list of cables of NetBox: `closc import` reads it, and writes a fabric file",
+    ),
+    (&["item", "price"], "a list of prices: `closc design --prices FILE` reads it"),
+    (&["rack", "row", "x", "y"], "a floor plan: `closc place FABRIC --floor FILE` reads it"),
+    (&["source", "destination"], "a list of demands: `closc te FABRIC --demand FILE` reads it"),
+    (&["switch", "nic", "uplink"], "a list of pins: `ecmp.pins` of a fabric file names it"),
+    (
+        &["switch", "address", "gateway"],
+        "a list of management addresses: `addresses.management_list` of a fabric file names it",
+    ),
+    (&["name", "role"], "a list of devices: `closc import` reads it together with a list of cables"),
+];
+
+/// Fails for a table in the place of a fabric file, with the command that reads it.
+pub(crate) fn reject_table(file: &Utf8Path) -> anyhow::Result<()> {
+    if file.extension() != Some("csv") || !file.is_file() {
+        return Ok(());
+    }
+    let text = output::read(file, TABLE_MAX)?;
+    let text = text.trim_start_matches('\u{feff}');
+    let separator = char::from(closc_artefacts::separator(text.as_bytes()));
+    let header =
+        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let columns: Vec<String> =
+        header.split(separator).map(|cell| cell.trim().trim_matches('"').to_lowercase()).collect();
+    let is_of = |words: &&(&[&str], &str)| words.0.iter().all(|word| columns.iter().any(|own| own == word));
+    let kind = TABLES.iter().find(is_of).map_or("a table with unknown columns", |(_, kind)| *kind);
+    anyhow::bail!("`{file}` is CSV and not a fabric file; it is {kind}")
+}
+
+/// The largest table that is read to see what it is.
+const TABLE_MAX: u64 = 256 << 20;
 
 /// Fails if a name of an element is in the place of the fabric file, and the file comes later.
 pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow::Result<()> {
@@ -48,6 +104,7 @@ pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow
 /// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
+    reject_table(file)?;
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
     let warnings = diagnostics.warnings();
     match plan {
@@ -61,7 +118,8 @@ pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<
         }
         Some(_) => {}
     }
-    Ok(plan.map(|plan| Input { plan, warnings }))
+    let known_faults = known_faults(&diagnostics);
+    Ok(plan.map(|plan| Input { plan, warnings, known_faults }))
 }
 
 /// Fails for a fabric whose switches choose the path.

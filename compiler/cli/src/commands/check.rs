@@ -78,6 +78,7 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
 fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let (mut items, mut failed) = (Vec::new(), 0);
     for file in &command.files {
+        input::reject_table(file)?;
         let item = match read(args, file)? {
             Ok(reading) => item(args, file, reading),
             Err(error) => {
@@ -167,7 +168,13 @@ fn absent(planes: usize) -> String {
 fn human(result: &Result) -> String {
     let counts = &result.counts;
     let mut text = format!("{} is valid ({})\n", result.fabric, result.routing);
-    let _ = writeln!(text, "{:>13}  planes{}", number(counts.planes), absent(result.absent_planes.len()));
+    let _ = writeln!(
+        text,
+        "{:>13}  {}{}",
+        number(counts.planes),
+        summary::label("planes", counts.planes),
+        absent(result.absent_planes.len())
+    );
     let release = |(os, used): (&&str, &UsedRelease)| {
         format!("{os} {}{}", used.release, if used.stated { "" } else { " (assumed)" })
     };
@@ -176,7 +183,7 @@ fn human(result: &Result) -> String {
         let _ = writeln!(text, "{:>13}  {}", "releases", releases.join(", "));
     }
     let mut line = |what: &str, count: u64| {
-        let _ = writeln!(text, "{:>13}  {what}", number(count));
+        let _ = writeln!(text, "{:>13}  {}", number(count), summary::label(what, count));
     };
     if counts.zones > 1 {
         line("zones", counts.zones);

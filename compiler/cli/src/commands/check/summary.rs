@@ -69,7 +69,7 @@ impl Summary {
 
     /// Returns a line per model, for people.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{:>13}  rails\n", self.rails);
+        let mut text = format!("{:>13}  {}\n", self.rails, label("rails", self.rails.into()));
         for model in &self.models {
             let (tier, platform, os) = (model.tier, &model.platform, model.os);
             let _ = write!(text, "{tier}: {} `{platform}` with `{os}`", number(model.switches));
@@ -82,6 +82,17 @@ impl Summary {
             text.push('\n');
         }
         text
+    }
+}
+
+/// Returns a plural, or its singular for one.
+pub(super) fn label(plural: &str, count: u64) -> String {
+    let (first, rest) =
+        plural.split_once(" between").map_or((plural, ""), |(first, _)| (first, &plural[first.len()..]));
+    match first.strip_suffix("switches") {
+        _ if count != 1 || plural.ends_with("in all") => plural.to_owned(),
+        Some(tier) => format!("{tier}switch{rest}"),
+        None => format!("{}{rest}", first.strip_suffix('s').unwrap_or(first)),
     }
 }
 

@@ -32,7 +32,8 @@ pub(crate) struct Explained {
     on_front: bool,
     /// Points in which it misses the need.
     outside: Vec<String>,
-    /// Warnings of `closc check`. A design has none, except those that its file allows.
+    /// Warnings of `closc check` other than known faults of releases. A design has none, except those that its file
+    /// allows.
     warnings: usize,
     /// Size of the front that it was compared with.
     front: usize,
@@ -83,7 +84,7 @@ pub(super) fn run(
         unbeaten: beaten_by.is_empty(),
         on_front: searched.front.iter().any(|found| found.measure == measure),
         outside,
-        warnings: input.warnings,
+        warnings: input.warnings.saturating_sub(input.known_faults),
         front: searched.front.len(),
         named: named::row(&input.plan, &design, &measure, is_priced),
         beaten_by,
@@ -107,7 +108,7 @@ fn text(explained: &Explained, need: &Need) -> String {
     if explained.warnings > 0 {
         let _ = writeln!(
             text,
-            "`closc check` has {} for it; designs have none that they do not accept by name",
+            "`closc check` has {} for it besides known faults of releases; designs have none that they do not accept by name",
             counted(explained.warnings as u64, "warning")
         );
     }
