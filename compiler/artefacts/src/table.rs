@@ -10,9 +10,56 @@ pub fn separator(text: &[u8]) -> u8 {
     [b',', b';', b'\t'].into_iter().find(|sign| header.contains(sign)).unwrap_or(b',')
 }
 
+/// Returns the line of a quote that the text does not close. Readers of CSV take everything behind it as one cell, so
+/// the lines behind it would be missing. A quote opens a cell only as its first character (RFC 4180).
+pub fn open_quote(text: &[u8], separator: u8) -> Option<u64> {
+    enum Cell {
+        Start,
+        Plain,
+        Quoted,
+        /// Behind a quote that closes the cell, or is the first of two.
+        Closed,
+    }
+    let (mut cell, mut line, mut opened) = (Cell::Start, 1, 0);
+    let mut is_comment = text.first() == Some(&b'#');
+    for (at, byte) in text.iter().enumerate() {
+        cell = match (cell, byte) {
+            (Cell::Quoted, b'"') => Cell::Closed,
+            (Cell::Closed, b'"') | (Cell::Quoted, _) => Cell::Quoted,
+            (_, b'\n') => {
+                is_comment = text.get(at + 1) == Some(&b'#');
+                Cell::Start
+            }
+            _ if is_comment => Cell::Plain,
+            (Cell::Start, b'"') => {
+                opened = line;
+                Cell::Quoted
+            }
+            (_, byte) if *byte == separator => Cell::Start,
+            _ => Cell::Plain,
+        };
+        line += u64::from(*byte == b'\n');
+    }
+    matches!(cell, Cell::Quoted).then_some(opened)
+}
+
+/// The message for such a quote.
+pub const OPEN_QUOTE: &str =
+    "a quote `\"` opens here and is not closed: close it, or write `\"\"` for a quote in a cell";
+
 #[cfg(test)]
 mod tests {
-    use super::separator;
+    use super::{open_quote, separator};
+
+    #[test]
+    fn quotes_are_closed() {
+        let open = |text: &str| open_quote(text.as_bytes(), b',');
+        assert_eq!(open("a,b\n1,\"2\n3\",4\n"), None);
+        assert_eq!(open("a,b\n1,\"2\"\"\"\n"), None);
+        assert_eq!(open("a,b\n1,3\"\n# \"\n"), None, "inches, and a comment");
+        assert_eq!(open("a,b\n1,2\n\"3,4\n5,6\n"), Some(3));
+        assert_eq!(open("a,b\n1,\"2\"\""), Some(2));
+    }
 
     #[test]
     fn headers_decide() {

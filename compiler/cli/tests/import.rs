@@ -553,3 +553,56 @@ fn a_wrong_medium_has_a_place_in_the_list() {
         place.ends(1, &["import", "cables.csv", "--out", "a.yaml", "--map", "a.csv", "--nodes", "box-*"]);
     assert!(said.contains("--> a.yaml:") && said.contains("so the file is not written"), "{said}");
 }
+
+/// A quote that is not closed hides the lines behind it, so it is an error with its line.
+#[test]
+fn open_quotes_have_a_line() {
+    let place = Place::new();
+    place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists", "--quiet"]);
+    let list = place.read("lists/cables/point-to-point-0.csv");
+    let last = list.lines().count();
+    let head = list.trim_end().rsplit_once('\n').expect("there are lines").0;
+    let tail = list.lines().last().expect("there are lines");
+    place.write("cables.csv", format!("{head}\n\"{tail}\n"));
+    let fabric = "topologies/lab/two-planes.yaml";
+    place.write("prices.csv", "item,price\na,5\n\"b,6\n");
+    place.write("floor.csv", "rack,row,x,y,units\nr1,a,0,0,48\n\"r2,a,1,0,48\n");
+    place.write("demand.csv", "source,destination,gbps\na,b,1\n\"a,c,2\n");
+    let design =
+        "design --nics 512 --speed 400G --planes 4 --prices prices.csv".split(' ').collect::<Vec<_>>();
+    for (line, words) in [
+        (last, ["import", "cables.csv", "--out", "a.yaml"].as_slice()),
+        (3, &design),
+        (3, &["place", fabric, "--floor", "floor.csv"]),
+        (3, &["te", fabric, "--demand", "demand.csv"]),
+    ] {
+        let said = place.ends(1, words);
+        assert!(
+            said.contains("opens here and is not closed") && said.contains(&line.to_string()),
+            "{words:?}: {said}"
+        );
+    }
+}
+
+/// A table in the place of a fabric file is named, with the command that reads it.
+#[test]
+fn tables_are_no_fabric_files() {
+    let place = Place::new();
+    for (header, command) in [
+        ("a_device,a_port,b_device,b_port", "`closc import` reads it"),
+        ("item;price", "`closc design --prices FILE` reads it"),
+        ("rack,row,x,y,units", "`closc place FABRIC --floor FILE` reads it"),
+        ("source,destination,gbps", "`closc te FABRIC --demand FILE` reads it"),
+        ("switch,nic,uplink", "`ecmp.pins` of a fabric file names it"),
+        ("a,b", "a table with unknown columns"),
+    ] {
+        place.write("a.csv", format!("{header}\n"));
+        for verb in [["check", "a.csv"].as_slice(), &["paths", "a.csv", "x", "y"]] {
+            let said = place.ends(1, verb);
+            assert!(
+                said.contains("`a.csv` is CSV and not a fabric file") && said.contains(command),
+                "{said}"
+            );
+        }
+    }
+}

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use closc_artefacts::{OPEN_QUOTE, open_quote};
 use closc_platform::{Catalogue, Platform};
 
 use crate::bill::{Bill, Item, PARTS};
@@ -72,6 +73,9 @@ impl Prices {
         let mut reader = reader.from_reader(text.as_bytes());
         if reader.headers().map_or(true, |header| header.iter().ne(["item", "price"])) {
             return Err(PricesError::Header);
+        }
+        if let Some(line) = open_quote(text.as_bytes(), delimiter) {
+            return Err(PricesError::Form { line, cause: OPEN_QUOTE.to_owned() });
         }
         let mut by_item = BTreeMap::new();
         for row in reader.records() {

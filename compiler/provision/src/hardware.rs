@@ -103,6 +103,11 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>
     let refuse = |line: u64, what: String| vec![HardwareFault { line, what }];
     let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?;
     let columns = Columns::find(header).map_err(|what| refuse(1, what))?;
+    if let Some(line) =
+        closc_artefacts::open_quote(text.as_bytes(), closc_artefacts::separator(text.as_bytes()))
+    {
+        return Err(refuse(line, closc_artefacts::OPEN_QUOTE.to_owned()));
+    }
     let mut list = List::default();
     for record in reader.records() {
         match record {

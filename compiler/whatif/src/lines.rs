@@ -44,6 +44,10 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
         .comment(Some(b'#'))
         .from_reader(text.as_bytes());
     let mut rows = Vec::new();
+    if let Some(line) = closc_artefacts::open_quote(text.as_bytes(), b',') {
+        rows.push(Err(LineError { line, why: closc_artefacts::OPEN_QUOTE.to_owned() }));
+        return rows;
+    }
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,

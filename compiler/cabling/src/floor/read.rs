@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::{OPEN_QUOTE, open_quote};
+
 use super::{Floor, FloorRack, Trays};
 
 /// Maximum coordinate, in metres.
@@ -89,6 +91,9 @@ impl Floor {
             .comment(Some(b'#'))
             .from_reader(text.as_bytes());
         let columns = columns(&mut reader)?;
+        if let Some(line) = open_quote(text.as_bytes(), delimiter) {
+            return Err(FloorError::Form { line, cause: OPEN_QUOTE.to_owned() });
+        }
         let (mut racks, mut names, mut places) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for row in reader.records() {
             let row = row.map_err(|error| form(&error))?;

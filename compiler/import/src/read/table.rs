@@ -9,7 +9,7 @@
 //! | `name,role`, and `device_type` | NetBox, import and export of devices |
 
 use closc_artefacts::cables::State;
-use closc_artefacts::separator;
+use closc_artefacts::{OPEN_QUOTE, open_quote, separator};
 use closc_qos::units::{Length, Speed};
 use closc_topology::media::Medium;
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -36,6 +36,10 @@ pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
         Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
         Err(error) => return plant.fault(first, format!("no titles of columns: {error}")),
     };
+    if let Some(line) = open_quote(text.as_bytes(), separator(text.as_bytes())) {
+        let at = At { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
+        return plant.fault(at, OPEN_QUOTE);
+    }
     let column = |title: &str| titles.iter().position(|other| other == title);
     let ends = FORMS.iter().find_map(|form| {
         let found: Vec<usize> = form.iter().filter_map(|title| column(title)).collect();

@@ -27,6 +27,9 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
             return;
         }
     };
+    if let Some(line) = closc_artefacts::open_quote(bytes, separator) {
+        return rows.fault(line, FaultKind::Form(closc_artefacts::OPEN_QUOTE.to_owned()));
+    }
     let width = reader.headers().map_or(0, csv::StringRecord::len);
     let mut record = csv::StringRecord::new();
     while !rows.is_full() {

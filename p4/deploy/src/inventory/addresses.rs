@@ -45,8 +45,13 @@ pub(super) fn read(path: &str, text: &str) -> Result<BTreeMap<String, String>, S
 }
 
 fn of_table(text: &str) -> Result<Vec<(String, String)>, String> {
+    let separator = closc_artefacts::separator(text.as_bytes());
+    if let Some(line) = closc_artefacts::open_quote(text.as_bytes(), separator) {
+        return Err(format!("line {line}: {}", closc_artefacts::OPEN_QUOTE));
+    }
+    let mut reader = csv::ReaderBuilder::new();
     let mut reader =
-        csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+        reader.delimiter(separator).flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let column = |names: &[&str]| {
         let place = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
