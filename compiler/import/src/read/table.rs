@@ -27,19 +27,24 @@ const FORMS: [[&str; 4]; 4] = [
     ["device_a", "termination_a", "device_b", "termination_b"],
 ];
 
-/// Reads a table.
+/// Reads a table, unless a quote in it hides the rest.
 pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
     let file = plant.file(name);
+    match open_quote(text.as_bytes(), separator(text.as_bytes())) {
+        Some(line) => {
+            plant.fault(At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }, OPEN_QUOTE);
+        }
+        None => rows(plant, file, text),
+    }
+}
+
+fn rows(plant: &mut Plant, file: u32, text: &str) {
     let mut reader = reader(text);
     let first = At { file, line: 1 };
     let titles: Vec<String> = match reader.headers() {
         Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
         Err(error) => return plant.fault(first, format!("no titles of columns: {error}")),
     };
-    if let Some(line) = open_quote(text.as_bytes(), separator(text.as_bytes())) {
-        let at = At { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
-        return plant.fault(at, OPEN_QUOTE);
-    }
     let column = |title: &str| titles.iter().position(|other| other == title);
     let ends = FORMS.iter().find_map(|form| {
         let found: Vec<usize> = form.iter().filter_map(|title| column(title)).collect();
