@@ -28,9 +28,6 @@ impl Reported {
     }
 
     fn take(&mut self, sent: &Sent, ran_ns: u64) {
-        if sent.overtakes {
-            return;
-        }
         self.packets += 1;
         let rtt_ns = ran_ns.saturating_sub(sent.ran_ns);
         if let Some(shortest) = self.shortest.get_mut(usize::from(sent.plane)) {
@@ -115,7 +112,7 @@ impl Agent {
                     self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
                     piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
                 }
-                Verdict::Lost(_) => {}
+                Verdict::Lost(_) | Verdict::Overtaken(_) => {}
             }
         }
         reported.pass(c, (sack.n_marks.into(), under_way));
@@ -125,19 +122,22 @@ impl Agent {
         }
         // Losses are handled last, because the arrivals show how full the queues were.
         for verdict in &verdicts {
-            if let Verdict::Lost(sent) = verdict {
-                self.was_lost(at, channel, sent);
+            match verdict {
+                Verdict::Lost(sent) => self.was_lost(at, channel, sent, true),
+                Verdict::Overtaken(sent) => self.was_lost(at, channel, sent, false),
+                Verdict::Arrived(_) | Verdict::Late(_) => {}
             }
         }
     }
 
-    fn was_lost(&mut self, at: &At<'_>, channel: usize, sent: &Sent) {
+    /// Handles a loss. Unless it is proved, the packet probably waits in a full queue, so it counts as a drop there.
+    fn was_lost(&mut self, at: &At<'_>, channel: usize, sent: &Sent, is_proved: bool) {
         let c = &mut self.channels[channel];
         (c.tally.lost, c.tally.last_lost_ns) = (c.tally.lost + 1, at.now_ns);
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
         let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
         self.groups.lost(c.group, kind, (sent.plane, choice.t0_uplink));
-        if c.congestion.is_crowded(sent.plane, sent.ran_ns) {
+        if !is_proved || c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());
             self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
         } else {
