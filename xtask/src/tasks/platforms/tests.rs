@@ -37,7 +37,7 @@ fn branches() -> Option<Branches> {
     match Branches::open(&PathBuf::from(folder)) {
         Ok(branches) => Some(branches),
         Err(reason) => {
-            closc_skip::skip(&format!("releases are not compared with the branches of SONiC: {reason}"));
+            closc_skip::skip(format!("releases are not compared with the branches of SONiC: {reason}"));
             None
         }
     }
