@@ -478,7 +478,7 @@ mod tests {
         let mut out = (Vec::new(), Vec::new(), Vec::new());
         log.acknowledged(sack, now, |verdict| match verdict {
             Verdict::Arrived(sent) => out.0.push(sent.number),
-            Verdict::Lost(sent) | Verdict::Overtaken(sent) => out.1.push(sent.number),
+            Verdict::Lost(sent) => out.1.push(sent.number),
             Verdict::Late(sent) => out.2.push(sent.number),
         });
         out
