@@ -3,8 +3,7 @@
 //! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
 //! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
 //! one path. Memory is bounded. A packet is declared lost if packets that were sent later, by more than the lateness
-//! limit, have arrived. If these used another queue, it may be late: its contents are retransmitted, but its path is not
-//! judged. The limit grows when a packet declared lost arrives after all. If no later packet is
+//! limit, have arrived. Packets that may have overtaken it in another queue prove nothing. The limit grows when a packet declared lost arrives after all. If no later packet is
 //! acknowledged, the contents are retransmitted after a timeout. This does not count against the path. The timeout
 //! grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock that stops while the
 //! process does not run.
@@ -66,9 +65,7 @@ pub enum Verdict {
     Arrived(Sent),
     /// It was lost.
     Lost(Sent),
-    /// It was overtaken in another queue, and may be lost.
-    Overtaken(Sent),
-    /// It was declared lost or overtaken but arrived.
+    /// It was declared lost but arrived.
     Late(Sent),
 }
 
@@ -120,10 +117,8 @@ pub struct SentLog {
     next: u32,
     /// All packets before this number have arrived, are lost, or were dropped from the log.
     oldest: u32,
-    /// Time at which the most recent packet that arrived was sent.
+    /// Time at which the most recent packet that arrived was sent, without those that overtake.
     latest_ns: u64,
-    /// The same, without packets that overtake.
-    in_order_ns: u64,
     /// Lateness after which a packet counts as lost.
     late_ns: u64,
     rtt_ns: u64,
@@ -148,7 +143,6 @@ impl SentLog {
             next: 0,
             oldest: 0,
             latest_ns: 0,
-            in_order_ns: 0,
             late_ns: 2 * LATE_MIN_NS,
             rtt_ns: 0,
             under_way: 0,
@@ -338,10 +332,7 @@ impl SentLog {
             }
         }
         *fate = Fate::Arrived;
-        if !sent.overtakes {
-            self.in_order_ns = self.in_order_ns.max(sent.ran_ns);
-        }
-        if sent.ran_ns > self.latest_ns {
+        if sent.ran_ns > self.latest_ns && !sent.overtakes {
             self.latest_ns = sent.ran_ns;
             let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
@@ -381,9 +372,8 @@ impl SentLog {
         known.filter(|(_, fate)| matches!(fate, Fate::UnderWay | Fate::Overdue)).map(|(sent, _)| sent)
     }
 
-    /// Declares packets lost or overtaken that were sent before `before_ns`.
+    /// Declares packets lost that were sent before `before_ns`.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
-        let proved_ns = self.in_order_ns.saturating_sub(self.late_ns);
         while self.oldest != self.next {
             let place = self.place(self.oldest);
             let (sent, fate) = &mut self.ring[place];
@@ -393,8 +383,7 @@ impl SentLog {
                 }
                 self.under_way -= u32::from(*fate == Fate::UnderWay);
                 *fate = Fate::Lost;
-                let is_proved = sent.ran_ns < proved_ns;
-                verdict(if is_proved { Verdict::Lost(*sent) } else { Verdict::Overtaken(*sent) });
+                verdict(Verdict::Lost(*sent));
             }
             self.oldest = self.oldest.wrapping_add(1);
         }
@@ -486,17 +475,17 @@ mod tests {
 
     #[test]
     fn a_packet_that_may_overtake_proves_no_loss() {
-        for overtakes in [true, false] {
+        for (overtakes, lost) in [(true, 0), (false, 1)] {
             let mut log = SentLog::of_window(64);
             log.sent((1, 0), (Cargo::Inner, false), (1_000_000, 1_000_000));
             log.sent((2, 0), (Cargo::Probe, overtakes), (90_000_000, 90_000_000));
-            let (mut lost, mut overtaken) = (0, 0);
-            log.acknowledged(&sack(&[1]), 91_000_000, |verdict| match verdict {
-                Verdict::Lost(_) => lost += 1,
-                Verdict::Overtaken(_) => overtaken += 1,
-                Verdict::Arrived(_) | Verdict::Late(_) => {}
+            let sack = sack(&[1]);
+            let mut count = 0;
+            log.acknowledged(&sack, 91_000_000, |verdict| {
+                count += u32::from(matches!(verdict, Verdict::Lost(_)));
             });
-            assert_eq!((lost, overtaken), if overtakes { (0, 1) } else { (1, 0) });
+            assert_eq!(count, lost, "{overtakes}");
+            assert_eq!(log.rtt_ns() == 0, overtakes, "another queue has other round trips");
         }
     }
 

@@ -28,6 +28,9 @@ impl Reported {
     }
 
     fn take(&mut self, sent: &Sent, ran_ns: u64) {
+        if sent.overtakes {
+            return;
+        }
         self.packets += 1;
         let rtt_ns = ran_ns.saturating_sub(sent.ran_ns);
         if let Some(shortest) = self.shortest.get_mut(usize::from(sent.plane)) {
@@ -112,7 +115,7 @@ impl Agent {
                     self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
                     piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
                 }
-                Verdict::Lost(_) | Verdict::Overtaken(_) => {}
+                Verdict::Lost(_) => {}
             }
         }
         reported.pass(c, (sack.n_marks.into(), under_way));
@@ -122,22 +125,19 @@ impl Agent {
         }
         // Losses are handled last, because the arrivals show how full the queues were.
         for verdict in &verdicts {
-            match verdict {
-                Verdict::Lost(sent) => self.was_lost(at, channel, sent, true),
-                Verdict::Overtaken(sent) => self.was_lost(at, channel, sent, false),
-                Verdict::Arrived(_) | Verdict::Late(_) => {}
+            if let Verdict::Lost(sent) = verdict {
+                self.was_lost(at, channel, sent);
             }
         }
     }
 
-    /// Handles a loss. Unless it is proved, the packet probably waits in a full queue, so it counts as a drop there.
-    fn was_lost(&mut self, at: &At<'_>, channel: usize, sent: &Sent, is_proved: bool) {
+    fn was_lost(&mut self, at: &At<'_>, channel: usize, sent: &Sent) {
         let c = &mut self.channels[channel];
         (c.tally.lost, c.tally.last_lost_ns) = (c.tally.lost + 1, at.now_ns);
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
         let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
         self.groups.lost(c.group, kind, (sent.plane, choice.t0_uplink));
-        if !is_proved || c.congestion.is_crowded(sent.plane, sent.ran_ns) {
+        if c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());
             self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
         } else {
