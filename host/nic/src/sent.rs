@@ -3,7 +3,7 @@
 //! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
 //! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
 //! one path. Memory is bounded. A packet is declared lost if packets that were sent later, by more than the lateness
-//! limit, have arrived. Packets that may have overtaken it in another queue prove nothing. The limit grows when a packet declared lost arrives after all. If no later packet is
+//! limit, have arrived. The limit grows when a packet declared lost arrives after all. If no later packet is
 //! acknowledged, the contents are retransmitted after a timeout. This does not count against the path. The timeout
 //! grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock that stops while the
 //! process does not run.
@@ -43,8 +43,6 @@ pub struct Sent {
     pub ran_ns: u64,
     /// Whether its contents were retransmitted after a timeout.
     pub again: bool,
-    /// Whether it has another DSCP than data, so it may wait in another queue and overtake data.
-    pub overtakes: bool,
     /// Its contents.
     pub cargo: Cargo,
 }
@@ -91,16 +89,7 @@ const LATE_MAX_NS: u64 = 50_000_000;
 
 /// Content of an unused slot.
 const NONE: (Sent, Fate) = (
-    Sent {
-        number: 0,
-        entropy: 0,
-        plane: 0,
-        at_ns: 0,
-        ran_ns: 0,
-        again: false,
-        overtakes: false,
-        cargo: Cargo::Inner,
-    },
+    Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner },
     Fate::Arrived,
 );
 
@@ -117,7 +106,7 @@ pub struct SentLog {
     next: u32,
     /// All packets before this number have arrived, are lost, or were dropped from the log.
     oldest: u32,
-    /// Time at which the most recent packet that arrived was sent, without those that overtake.
+    /// Time at which the most recent packet that arrived was sent.
     latest_ns: u64,
     /// Lateness after which a packet counts as lost.
     late_ns: u64,
@@ -252,12 +241,12 @@ impl SentLog {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// Adds a packet; `overtakes` as in [`Sent`]. If the log is full, the oldest packet is dropped. If it was a piece of a write in flight, it is
+    /// Adds a packet. If the log is full, the oldest packet is dropped. If it was a piece of a write in flight, it is
     /// returned for retransmission.
     pub fn sent(
         &mut self,
         (entropy, plane): (u32, u8),
-        (cargo, overtakes): (Cargo, bool),
+        cargo: Cargo,
         (at_ns, ran_ns): (u64, u64),
     ) -> Option<Sent> {
         let mut pushed_out = None;
@@ -266,7 +255,7 @@ impl SentLog {
             let must_go_again = fate == Fate::UnderWay && matches!(old.cargo, Cargo::Chunk { .. });
             pushed_out = must_go_again.then_some(old);
         }
-        let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, overtakes, cargo };
+        let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, cargo };
         let place = self.place(self.next);
         self.ring[place] = (sent, Fate::UnderWay);
         self.next = self.next.wrapping_add(1);
@@ -332,7 +321,7 @@ impl SentLog {
             }
         }
         *fate = Fate::Arrived;
-        if sent.ran_ns > self.latest_ns && !sent.overtakes {
+        if sent.ran_ns > self.latest_ns {
             self.latest_ns = sent.ran_ns;
             let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
@@ -458,7 +447,7 @@ mod tests {
         let mut log = wide();
         for number in 0..n {
             let at_ns = u64::from(number) * step_ns;
-            log.sent((number * 10, 0), (Cargo::Inner, false), (at_ns, at_ns));
+            log.sent((number * 10, 0), Cargo::Inner, (at_ns, at_ns));
         }
         log
     }
@@ -471,22 +460,6 @@ mod tests {
             Verdict::Late(sent) => out.2.push(sent.number),
         });
         out
-    }
-
-    #[test]
-    fn a_packet_that_may_overtake_proves_no_loss() {
-        for (overtakes, lost) in [(true, 0), (false, 1)] {
-            let mut log = SentLog::of_window(64);
-            log.sent((1, 0), (Cargo::Inner, false), (1_000_000, 1_000_000));
-            log.sent((2, 0), (Cargo::Probe, overtakes), (90_000_000, 90_000_000));
-            let sack = sack(&[1]);
-            let mut count = 0;
-            log.acknowledged(&sack, 91_000_000, |verdict| {
-                count += u32::from(matches!(verdict, Verdict::Lost(_)));
-            });
-            assert_eq!(count, lost, "{overtakes}");
-            assert_eq!(log.rtt_ns() == 0, overtakes, "another queue has other round trips");
-        }
     }
 
     #[test]
@@ -537,14 +510,14 @@ mod tests {
             log.rtt_ns() <= 2 * rtt_ns && log.late_ns() <= late_ns.max(8 * rtt_ns),
             "asked for, and 40 ms old"
         );
-        log.sent((1, 0), (Cargo::Inner, false), (50_000_000, 50_000_000));
+        log.sent((1, 0), Cargo::Inner, (50_000_000, 50_000_000));
         verdicts(&mut log, &sack(&[100]), 60_000_000);
         assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
     }
 
     /// Returns the time until the first packet of an unacknowledged burst is retransmitted.
     fn patience_ns(log: &mut SentLog, now_ns: u64) -> u64 {
-        log.sent((1, 0), (Cargo::Inner, false), (now_ns, now_ns));
+        log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
         let mut waited_ns = 0;
         while log.under_way() > 0 {
             waited_ns += 100_000;
@@ -558,7 +531,7 @@ mod tests {
         let mut log = SentLog::of_window(256);
         let (mut now_ns, mut number, mut waited) = (1_000_000_000, 0, Vec::new());
         let arrive = |log: &mut SentLog, number: u32, now_ns: u64| {
-            log.sent((1, 0), (Cargo::Inner, false), (now_ns, now_ns));
+            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
             verdicts(log, &sack(&[number]), now_ns + 4_000_000);
         };
         for _ in 0..5 {
@@ -589,7 +562,7 @@ mod tests {
         log.overdue(900_000_000, |_| ());
         assert_eq!(log.under_way(), 0);
         assert_eq!(verdicts(&mut log, &sack(&[1]), 900_000_100), (vec![1], vec![], vec![]), "it did arrive");
-        log.sent((7, 0), (Cargo::Inner, false), (900_000_200, 900_000_200));
+        log.sent((7, 0), Cargo::Inner, (900_000_200, 900_000_200));
         assert_eq!(verdicts(&mut log, &sack(&[2]), 900_000_300), (vec![2], vec![0], vec![]));
     }
 
@@ -601,7 +574,7 @@ mod tests {
                 assert_eq!(bytes, log.ring.len() * size_of::<(Sent, Fate)>());
                 log.widen();
             }
-            assert_eq!(log.sent((1, 0), (Cargo::Inner, false), (number, number)), None);
+            assert_eq!(log.sent((1, 0), Cargo::Inner, (number, number)), None);
         }
         assert_eq!((log.ring.len(), log.forgotten, log.under_way()), (512, 0, 500));
         log.narrow();
@@ -614,7 +587,7 @@ mod tests {
         for number in 0..500 {
             let now_ns = KEPT * LATE_MAX_NS * (number + 1);
             assert_eq!(log.wants_bytes(now_ns), None);
-            log.sent((1, 0), (Cargo::Inner, false), (now_ns, now_ns));
+            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
             assert_eq!(
                 verdicts(&mut log, &sack(&[500 + number as u32]), now_ns + 1).0,
                 [500 + number as u32]
@@ -629,11 +602,7 @@ mod tests {
         log.overdue(900_000_000, |_| ());
         assert!(log.has_room());
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
-        assert_eq!(
-            log.sent((1, 0), (chunk, false), (900_000_000, 900_000_000)),
-            None,
-            "its cargo went again"
-        );
+        assert_eq!(log.sent((1, 0), chunk, (900_000_000, 900_000_000)), None, "its cargo went again");
         assert_eq!(log.forgotten(), 1, "and its result stays unknown");
     }
 
@@ -653,12 +622,12 @@ mod tests {
     fn the_ring_forgets_the_oldest_and_gives_writes_back() {
         let mut log = wide();
         let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
-        assert_eq!(log.sent((1, 0), (chunk, false), (0, 0)), None);
+        assert_eq!(log.sent((1, 0), chunk, (0, 0)), None);
         for _ in 1..ROOM_MAX {
-            assert_eq!(log.sent((1, 0), (Cargo::Inner, false), (0, 0)), None);
+            assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)), None);
         }
         assert!(!log.has_room());
-        assert_eq!(log.sent((1, 0), (Cargo::Inner, false), (0, 0)).map(|s| s.cargo), Some(chunk));
+        assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)).map(|s| s.cargo), Some(chunk));
         assert_eq!((log.forgotten, log.under_way()), (1, ROOM_MAX as u32));
     }
 

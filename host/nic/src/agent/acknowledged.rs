@@ -28,9 +28,6 @@ impl Reported {
     }
 
     fn take(&mut self, sent: &Sent, ran_ns: u64) {
-        if sent.overtakes {
-            return;
-        }
         self.packets += 1;
         let rtt_ns = ran_ns.saturating_sub(sent.ran_ns);
         if let Some(shortest) = self.shortest.get_mut(usize::from(sent.plane)) {

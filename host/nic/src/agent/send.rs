@@ -90,9 +90,7 @@ impl Agent {
         let c = &mut self.channels[channel];
         let outer = at.table.outer(&c.to, pick.entropy);
         let sequence = Sequence { epoch: c.epoch, number: c.sent.next_number(), entropy: pick.entropy };
-        let overtakes = class >> 2 != self.options.dscp.data;
-        let times = (at.now_ns, self.clock.ran_ns());
-        let pushed_out = c.sent.sent((pick.entropy, pick.plane), (cargo, overtakes), times);
+        let pushed_out = c.sent.sent((pick.entropy, pick.plane), cargo, (at.now_ns, self.clock.ran_ns()));
         if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
             && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
         {
