@@ -15,7 +15,10 @@ const BELOW: &str = " / ";
 const ENDS: [&str; 4] = ["exit", "end", "exit-address-family", "exit-vrf"];
 
 /// First words of facts about the startup configuration.
-pub(super) const STARTS: [&str; 3] = ["as the ", "saved: ", "startup-config "];
+pub(super) const STARTS: [&str; 3] = [SAVED, "saved: ", "startup-config "];
+
+/// First words of a fact about the configuration from which a switch starts.
+pub(super) const SAVED: &str = "the same configuration in ";
 
 /// Facts of one file.
 pub(super) type Facts = BTreeSet<String>;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use closc_artefacts::paths::{DAEMONS, FRR_CONF};
 
-use super::facts::{Facts, Finding, fact, findings, lines, paths};
+use super::facts::{Facts, Finding, SAVED, fact, findings, lines, paths};
 use super::system::{Held, Texts, begin};
 use crate::folders::Place;
 
@@ -150,7 +150,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
     if differs {
         found.extend(findings(
             FRR_CONF,
-            &Facts::from(["the same configuration in the file that FRR starts with".to_owned()]),
+            &Facts::from([format!("{SAVED}the file that FRR starts with")]),
             &Facts::new(),
         ));
     }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use closc_artefacts::paths::NVUE_YAML;
 use serde_json::{Map, Value};
 
-use super::facts::{Facts, Finding, findings};
+use super::facts::{Facts, Finding, SAVED, findings};
 use super::guard::{self, Change};
 use super::system::{Held, Making, Step, System, Texts, begin};
 use crate::folders::Place;
@@ -207,7 +207,7 @@ impl System for Nvue {
         if found.is_empty() && held.pending.is_none() {
             let saved = leaves(held.section("saved")).unwrap_or_default();
             if facts(&split(&saved, &asked).0) != asked_facts {
-                let saved = Facts::from(["the same configuration in the startup configuration".to_owned()]);
+                let saved = Facts::from([format!("{SAVED}the startup configuration")]);
                 found = findings(FILE, &saved, &Facts::new());
             }
         }
