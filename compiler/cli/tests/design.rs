@@ -120,7 +120,7 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
             "--nics 64 --prices typo.csv",
             "`spectrum4-sn560` is neither a platform nor a part: did you mean `spectrum4-sn5600`?",
         ),
-        ("--nics 64 --prices open.csv", "line 3: a quote is not closed"),
+        ("--nics 64 --prices open.csv", "line 3: a quote `\"` opens here and is not closed"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
         ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: 2 designs listed; `--show` lists more"),
         ("--nics 64 --stage 2 --out x.yaml", "`--stage 2` needs `--stages`"),

@@ -168,7 +168,7 @@ fn success_is_short() {
     assert!(place.ends(0, &["verify", "tree", "--verbose"]).contains("\n  V0101  "));
     let checked = place.ends(0, &["check", LAB]);
     assert!(
-        checked.contains("  rails\n") && checked.contains("\nT0: ") && checked.contains(", down to up "),
+        checked.contains("  rail\n") && checked.contains("\nT0: ") && checked.contains(", down to up "),
         "{checked}"
     );
 }

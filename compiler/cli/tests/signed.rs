@@ -121,7 +121,7 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     inventory("fabric: another\n");
     for more in [&[][..], &["--allow-older"]] {
         let why = push(more);
-        assert!(why.contains("is of fabric `signed`, and the inventory is of `another`"), "{why}");
+        assert!(why.contains("is of fabric `signed`, but the inventory is of `another`"), "{why}");
     }
 }
 

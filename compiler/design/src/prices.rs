@@ -28,12 +28,6 @@ pub enum PricesError {
         /// Cause.
         cause: String,
     },
-    /// A quote opens and does not close.
-    #[error("line {line}: a quote is not closed")]
-    Quote {
-        /// Line of the last quote.
-        line: usize,
-    },
     /// An item that no design has.
     #[error("`{name}` is neither a platform nor a part{}; parts are {parts}", meant.as_ref().map_or_else(String::new, |meant| format!(": did you mean `{meant}`?")))]
     Item {
@@ -62,20 +56,14 @@ impl Prices {
     pub fn read(text: &str) -> Result<Self, PricesError> {
         let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
         let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
-        let quoted =
-            || text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && line.contains('"'));
-        // The reader ends an open quote with the text.
-        if quoted().map(|(_, line)| line.matches('"').count()).sum::<usize>() % 2 == 1 {
-            return Err(PricesError::Quote { line: quoted().last().map_or(0, |(at, _)| at + 1) });
+        if let Some(line) = open_quote(text.as_bytes(), delimiter) {
+            return Err(PricesError::Form { line, cause: OPEN_QUOTE.to_owned() });
         }
         let mut reader = csv::ReaderBuilder::new();
         let reader = reader.delimiter(delimiter).trim(csv::Trim::All).comment(Some(b'#'));
         let mut reader = reader.from_reader(text.as_bytes());
         if reader.headers().map_or(true, |header| header.iter().ne(["item", "price"])) {
             return Err(PricesError::Header);
-        }
-        if let Some(line) = open_quote(text.as_bytes(), delimiter) {
-            return Err(PricesError::Form { line, cause: OPEN_QUOTE.to_owned() });
         }
         let mut by_item = BTreeMap::new();
         for row in reader.records() {

@@ -237,7 +237,7 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
     let other = fabric.nics()[1];
     let source = collector.source("/run/0");
     let fault = collector.take(source, fabric.report(other), fabric.now_ms).expect_err("it is another's");
-    assert!(fault.to_string().contains("reports for `su001-n002/nic0` too, so neither counts"), "{fault}");
+    assert!(fault.to_string().contains("also reports for `su001-n002/nic0`, so neither counts"), "{fault}");
 }
 
 /// A NIC cable is lossy. By chance, probes are lost that turn at T1s, but none that turn at the T0. There are more

@@ -195,7 +195,7 @@ fn what_finds_no_room_is_counted_apart() {
         // The network does not run, so nothing is answered and no write finishes.
         crowd.agents[0].write(&at, nic(1), (0, 0, UNIT, None)).unwrap();
         let fault = crowd.agents[0].write(&at, nic(2), (0, 0, UNIT, None)).unwrap_err();
-        assert!(fault.to_string().contains("1 other NICs"), "{fault}: the second is for what comes");
+        assert!(fault.to_string().contains("the limit of 1 NICs"), "{fault}: the second is for what comes");
         crowd.say(0, 3, 7);
         crowd.say(0, 4, 7);
         crowd.say(0, 60, 7);

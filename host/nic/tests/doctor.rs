@@ -146,8 +146,8 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
             "ip -6 neighbour del $(ip -6 neighbour show dev nic0p1 | cut -d' ' -f1) dev nic0p1",
             "the T0 at port nic0p1",
         ),
-        ("ip -6 route del fcbb:bbbb:1::/48", "plane 0: there is no route"),
-        ("ip link set dev nic0p1 down", "plane 1: there is no route"),
+        ("ip -6 route del fcbb:bbbb:1::/48", "plane 0: no route"),
+        ("ip link set dev nic0p1 down", "plane 1: no route"),
         ("sysctl -qw net.ipv6.conf.all.forwarding=1", "forwarding: IP forwarding is on"),
     ] {
         site.breaks(command, words);

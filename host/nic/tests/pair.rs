@@ -471,7 +471,7 @@ fn a_table_of_another_fabric_is_refused_by_its_name() {
     let table = Table::open(&bytes).unwrap();
     assert!(is_of(&table, None).is_ok() && is_of(&table, Some("pair")).is_ok());
     let refused = is_of(&table, Some("pod")).unwrap_err().to_string();
-    assert!(refused.starts_with("the table is of fabric `pair`, and not of `pod`"), "{refused}");
+    assert!(refused.starts_with("the table is of fabric `pair`, not `pod`"), "{refused}");
     with(|net| {
         let status = net.agents[0].status(&net.at(0));
         assert_eq!(status.table.fabric.as_deref(), Some("pair"));

@@ -56,7 +56,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     assert!(said.contains("does not name fabric `pair`"), "{said}");
     let said = says(&table(0), &of("pair", "fd00:c105:1:9::1"), &[]);
     assert!(
-        said.contains("has 1 denials of the NIC fd00:c105:1:9::1, and this is fd00:c105:1:1::1"),
+        said.contains("has 1 denials of the NIC fd00:c105:1:9::1, but this is fd00:c105:1:1::1"),
         "{said}"
     );
     let said = says(&table(0), &of("pair", &own).replace("state/1", "state/2"), &[]);
@@ -91,7 +91,7 @@ fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
     };
     let done = run(&shared.join("x"));
     let said = String::from_utf8(done.stderr).unwrap();
-    assert!(!done.status.success() && said.contains("user `nobody` has to own its folder; help: "), "{said}");
+    assert!(!done.status.success() && said.contains("user `nobody` must own its folder; help: "), "{said}");
     assert_eq!(std::fs::metadata(&shared).unwrap().uid(), 0, "the folder was given away");
     let own = folder.path().join("own");
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -259,7 +259,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                 };
                 let said = audit.say("changing", details);
                 said.map_err(|error| {
-                    format!("the audit log cannot be written, so nothing was changed: {error:#}")
+                    format!("the audit log cannot be written, so nothing is changed: {error:#}")
                 })?;
                 let lines = changes.iter().map(|change| {
                     format!(

@@ -350,7 +350,7 @@ mod tests {
         let list: Names = "eth0,,eth2".parse().unwrap();
         assert_eq!([0, 1, 2].map(|plane| list.of(plane).unwrap()), ["eth0", "", "eth2"]);
         assert!(list.fit(3).is_ok());
-        assert!(list.fit(2).unwrap_err().to_string().contains("3 names, and the fabric 2 planes"));
+        assert!(list.fit(2).unwrap_err().to_string().contains("3 names, but the fabric has 2 planes"));
         let twice: Names = "eth0,eth0".parse().unwrap();
         assert!(twice.fit(2).unwrap_err().to_string().contains("`eth0` for two planes"));
         for bad in

@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(state.suits(&path, one, None), Ok(()), "a table without a name is refused by the name");
         let said = |nic, fabric| state.suits(&path, nic, Some(fabric)).unwrap_err().to_string();
         let (other, moved) = (said(one, "yard"), said(two, "pod"));
-        assert!(other.contains("has 1 denials of fabric `pod`, and this is `yard`: take"), "{other}");
-        assert!(moved.contains("has 1 denials of the NIC fd00::1, and this is fd00::2: take"), "{moved}");
+        assert!(other.contains("has 1 denials of fabric `pod`, but this is `yard`: use"), "{other}");
+        assert!(moved.contains("has 1 denials of the NIC fd00::1, but this is fd00::2: use"), "{moved}");
     }
 
     #[test]

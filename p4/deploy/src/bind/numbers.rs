@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(BTreeSet::from_iter(&found), BTreeSet::from([&0, &1, &2, &3]), "{found:?}");
         assert_eq!(found[3], 0);
         let full = given(2, &["a", "b", "c", "d"]).expect_err("one too many");
-        assert!(full.to_string().contains("4 names of `nexthop_id_t`"), "{full}");
+        assert!(full.to_string().contains("`nexthop_id_t` has 4 names"), "{full}");
     }
 
     #[test]

@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn lists_that_say_nothing_or_two_things_are_refused() {
         let why = |path: &str, text: &str| read(path, text).expect_err("refused");
-        assert!(why("a.csv", "name,slot\na,1\n").contains("no column is called address or"));
+        assert!(why("a.csv", "name,slot\na,1\n").contains("expected a column address or"));
         assert!(why("a.csv", "name,address\na,192.0.2.1\na,192.0.2.2\n").contains("two addresses"));
         for wrong in ["192.0.2.300", "192.0.2", "192.0.2.300/24", "10.0.0.1.2"] {
             let said = why("a.csv", &format!("name,address\na,{wrong}\n"));

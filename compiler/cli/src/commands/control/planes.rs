@@ -209,7 +209,7 @@ mod tests {
             refused(args(None, &[2], ""), &both).contains("`--plane 2`: the last plane of this fabric is 1")
         );
         assert!(refused(args(None, &[], "plane=7"), &both).contains("`--select plane=7`: the last plane"));
-        assert!(refused(args(Some("0/2"), &[1], ""), &both).contains("no plane is in all of"));
+        assert!(refused(args(Some("0/2"), &[1], ""), &both).contains("no plane matches all of"));
         let lacks = refused(args(Some("0/2"), &[], ""), &[1]);
         assert_eq!(lacks, "`tree` has no switch in plane 0; it has switches of plane 1");
     }
@@ -237,7 +237,10 @@ mod tests {
         let plane = args(None, &[0], "");
         assert_eq!(of(&inventory, &plane, &named[..1]), Ok(1));
         let why = of(&inventory, &plane, &named).expect_err("a switch has no plane");
-        assert!(why.contains("which plane `p1-t0-001` is in: give it `plane` in the inventory"), "{why}");
+        assert!(
+            why.contains("the plane of `p1-t0-001` is unknown: give it `plane` in the inventory"),
+            "{why}"
+        );
         inventory.devices.get_mut("p1-t0-001").expect("it is there").plane = Some(1);
         assert_eq!(of(&inventory, &plane, &named), Ok(1));
         let why = of(&inventory, &args(None, &[2], ""), &named).expect_err("there is none");
