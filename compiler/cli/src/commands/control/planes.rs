@@ -249,6 +249,6 @@ mod tests {
         let found = Planes::of_saved(&plane, &inventory, saved).expect("the plan has the planes");
         assert!(found.has("p1-t0-001") && !found.has("p0-t0-001"));
         let why = of(&inventory, &args(Some("0/2"), &[], ""), &named).expect_err("a plan is whole");
-        assert!(why.contains("give `--shard 0/2` where it is made"), "{why}");
+        assert!(why.contains("use `--shard 0/2` when saving it"), "{why}");
     }
 }
