@@ -193,7 +193,8 @@ impl Shape {
         plan(&if ipv4 && !routing.is_source_routed() { with_ipv4(&yaml) } else { yaml })
     }
 
-    fn routed_yaml(&self, routing: Routing) -> String {
+    /// Returns the file of the fabric with another way of routing.
+    pub fn routed_yaml(&self, routing: Routing) -> String {
         if self.t1 == 0 || self.is_by_nic() && routing.is_source_routed() {
             return self.yaml();
         }

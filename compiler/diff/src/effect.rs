@@ -120,7 +120,7 @@ fn sentence(row: &PairChange) -> String {
             "{pairs} {place} lose {} of {} paths in {planes}: {} of their paths",
             number(old.usable - new.usable),
             number(old.usable),
-            percent((old.usable - new.usable) as f64 / old.planned as f64)
+            percent((old.usable - new.usable) as f64 / old.usable as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
             "{pairs} {place} gain {} in {planes}, to {} of {}: {} of their paths",
@@ -213,8 +213,8 @@ pub(crate) fn rollout(
     mixes: Mixes,
     (old, new): (&Plan, &Plan),
 ) -> Rollout {
-    if let Some(movers) = Movers::of(difference, artefacts, old) {
-        return drains_only(movers, difference, old);
+    if let Some(movers) = Movers::of(difference, artefacts, old, new) {
+        return drains_only(&movers, difference, old);
     }
     let Modes { drains, planes, at_once, leaves, nodes } = Modes::of(difference, migration, old, new);
     let keeps = drains.is_empty() && planes.is_empty() && leaves.is_none() && nodes.is_none();
@@ -239,8 +239,8 @@ pub(crate) fn rollout(
     }
     if mixes.others {
         steps.push(
-            "not hitless: no configuration says which switches send over what is new already while others are drained or go: \
-             grow in a change of its own"
+            "not hitless: new paths come together with changes that need a drain, and meanwhile no configuration says which \
+             switches already use the new paths: split them into two changes, unless one follows from the other"
                 .to_owned(),
         );
     }
@@ -273,7 +273,7 @@ fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str>
 }
 
 /// Describes the rollout of a difference that contains only drains: the devices that route around the drained elements.
-fn drains_only(movers: Movers, difference: &Difference, old: &Plan) -> Rollout {
+fn drains_only(movers: &Movers, difference: &Difference, old: &Plan) -> Rollout {
     let moved: Vec<Moved> =
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();
     let hitless = moved.iter().all(|moved| moved.hitless);

@@ -40,4 +40,4 @@ pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
     Wave as WaveText, WaveStep,
 };
-pub use touched::{Artefacts, Item, Touched, artefacts};
+pub use touched::{Artefacts, Item, Touched};

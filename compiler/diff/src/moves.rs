@@ -4,20 +4,25 @@
 //! Invariants: a device routes around an element only if one of its artefacts changes. Nothing is claimed about other
 //! devices.
 
+use std::collections::BTreeSet;
+
 use closc_artefacts::Routing;
+use closc_fabric::{Taken, UsablePaths};
 use closc_plan::Plan;
-use closc_topology::{Link, TierId};
+use closc_topology::{Link, PlaneId, TierId, Topology, ZoneId};
 
 use crate::change::{Change, Exception, Thing, Turn};
 use crate::compare::Difference;
 use crate::touched::Artefacts;
 
 /// The kinds of devices that change when an element is drained and switches choose paths.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Movers {
     switches: bool,
     nodes: bool,
     announces: bool,
+    /// The planes in which switches of the new side use drained equipment, because nothing else leads there.
+    last_resort: BTreeSet<PlaneId>,
 }
 
 /// The effect of a drain on traffic over the element.
@@ -31,7 +36,12 @@ pub(crate) struct Moved {
 impl Movers {
     /// Determines them from the artefacts. Returns `None` if hosts choose paths, or if the difference contains more
     /// than drains.
-    pub(crate) fn of(difference: &Difference, artefacts: &[Artefacts], old: &Plan) -> Option<Movers> {
+    pub(crate) fn of(
+        difference: &Difference,
+        artefacts: &[Artefacts],
+        old: &Plan,
+        new: &Plan,
+    ) -> Option<Movers> {
         let announces = match old.topology().routing {
             Routing::Srv6Static => return None,
             Routing::EcmpStatic => false,
@@ -43,11 +53,12 @@ impl Movers {
             switches: change("switches"),
             nodes: change("nodes"),
             announces,
+            last_resort: last_resort(new.topology()),
         })
     }
 
     /// Returns the effect of a change on traffic over the element that it drains or undrains.
-    pub(crate) fn judge(self, change: &Change, old: &Plan) -> Option<Moved> {
+    pub(crate) fn judge(&self, change: &Change, old: &Plan) -> Option<Moved> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {
             Turn::On => self.drained(*thing, old),
@@ -55,15 +66,18 @@ impl Movers {
         })
     }
 
-    fn drained(self, thing: Thing, old: &Plan) -> Moved {
+    fn drained(&self, thing: Thing, old: &Plan) -> Moved {
         // Within a plane, a T0 is the only path to its NICs. Their traffic has to use another plane.
-        let by_nodes = match thing {
-            Thing::Plane(_) | Thing::Nic(_) | Thing::Link(Link::Host(_)) => true,
-            Thing::Switch(switch) => switch.tier == TierId::T0,
-            Thing::Link(Link::Fabric { .. }) => false,
+        let (by_nodes, plane) = match thing {
+            Thing::Plane(_) | Thing::Nic(_) | Thing::Link(Link::Host(_)) => (true, None),
+            Thing::Switch(switch) => (switch.tier == TierId::T0, Some(switch.plane)),
+            Thing::Link(link @ Link::Fabric { .. }) => (false, Some(link.plane())),
         };
+        let lost = plane.filter(|plane| !by_nodes && self.last_resort.contains(plane));
+        let by_nodes = by_nodes || lost.is_some();
         let moves = if by_nodes { self.nodes } else { self.switches };
-        let name = match thing {
+        let name = lost.map(|plane| format!("plane {plane}, where only drained paths lead to some NICs"));
+        let name = name.unwrap_or_else(|| match thing {
             Thing::Plane(plane) => format!("plane {plane}"),
             Thing::Switch(switch) => old.topology().naming.switch(switch).to_string(),
             Thing::Link(link) => old.link_name(link),
@@ -71,7 +85,7 @@ impl Movers {
                 let (node, number) = old.topology().node_of(nic);
                 old.topology().naming.nic(node, number)
             }
-        };
+        });
         let why = match (moves, by_nodes) {
             (true, true) if self.switches => {
                 "nodes send past it before it is touched, and switches where they have a choice".to_owned()
@@ -95,7 +109,7 @@ impl Movers {
         Moved { hitless: moves, why }
     }
 
-    fn back(self) -> &'static str {
+    fn back(&self) -> &'static str {
         match (self.switches, self.nodes) {
             (true, true) => "switches and nodes use it again; it must be up before",
             (true, false) => "switches use it again; it must be up before",
@@ -103,4 +117,33 @@ impl Movers {
             (false, false) => "no artefact sent past it, so none changes but cable lists",
         }
     }
+}
+
+/// Returns the planes in which T0 groups reach one another over drained equipment only. Planes that are drained as a
+/// whole are not among them.
+fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
+    let [all, used] = [Taken::Absent, Taken::AbsentOrDrained].map(|taken| UsablePaths::of(topology, taken));
+    let apart: BTreeSet<(ZoneId, u16)> = all.apart().chain(used.apart()).collect();
+    let ordinary = (0..topology.zones).map(ZoneId).filter_map(|zone| {
+        let group = (0..topology.hosts.groups).find(|group| !apart.contains(&(zone, *group)))?;
+        Some((zone, group))
+    });
+    // Groups with the same losses are one kind.
+    let kind = |(zone, group)| Some((zone, all.profile(zone, group)?, used.profile(zone, group)?));
+    let kinds: BTreeSet<(ZoneId, usize, usize)> =
+        ordinary.chain(apart.iter().copied()).filter_map(kind).collect();
+    let mut found = BTreeSet::new();
+    for from in &kinds {
+        for to in &kinds {
+            let planned = all.between((from.0, from.1), (to.0, to.1));
+            let left = used.between((from.0, from.2), (to.0, to.2));
+            let ends = used.local(from.2).into_iter().zip(used.local(to.2));
+            for (plane, ((planned, left), (one, other))) in (0..).zip(planned.into_iter().zip(left).zip(ends)) {
+                if planned > 0 && left == 0 && one > 0 && other > 0 {
+                    found.insert(PlaneId(plane));
+                }
+            }
+        }
+    }
+    found
 }

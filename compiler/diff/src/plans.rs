@@ -33,21 +33,21 @@ impl Report {
         let population = Population::between(before.fabric(), after.fabric());
         let touched = Touched::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
-        let artefacts = artefacts(&touched, before, after, differs);
+        let changed = artefacts(&touched, before, after, differs);
         let migration = Migration::between(before, after);
         let mixes = effect::Mixes {
             drains: mixes(&difference, &population, before, after),
             others: grows_beside(&difference, &population, before, after),
         };
         let impact = effect::impact(&difference, &population, &pairs, before, after);
-        let rollout = effect::rollout(&difference, &artefacts, migration.as_ref(), mixes, (before, after));
+        let rollout = effect::rollout(&difference, &changed.kinds, migration.as_ref(), mixes, (before, after));
         Report {
             format: FORMAT.to_owned(),
             changes: summary::lines(&difference, &population, before, after, options),
             rollout: Some(rollout.cutting_off(impact.cut_off)),
             impact,
-            touched: touched_tiers(&touched, &population, before, after),
-            artefacts,
+            touched: touched_tiers(&changed.items, &population, before, after),
+            artefacts: changed.kinds,
             waves: Vec::new(),
             no_waves: None,
             texts: Vec::new(),

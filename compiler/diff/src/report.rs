@@ -194,7 +194,7 @@ pub struct TouchedTier {
     pub added: u64,
     /// Removed switches.
     pub removed: u64,
-    /// Those whose artefacts may change.
+    /// Switches of both sides whose artefacts change; an upper limit if there are too many to compare.
     pub changed: u64,
 }
 

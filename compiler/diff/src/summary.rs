@@ -1,13 +1,15 @@
 //! The lines of a difference, in the words of an operator.
 //!
 //! In: a difference, and the added, removed and moved elements. Out: lines, first for settings, then for elements.
-//! Invariants: every change is in exactly one line; identical changes on many devices are one line.
+//! Invariants: every change is in exactly one line; identical changes on many devices are one line. A line about
+//! oversubscription follows from other changes.
 
 mod exceptions;
 mod qos;
 
+use closc_diagnostics::figures::number;
 use closc_plan::Plan;
-use closc_topology::{Link, Nic, TierId, field};
+use closc_topology::{Fraction, Link, Nic, PortBlock, TierId, field};
 
 use crate::change::{Change, Edit, Exception, Named, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
@@ -62,9 +64,36 @@ pub(crate) fn lines(
             Change::Exception(exception) => exceptions.push(exception),
         }
     }
+    lines.extend([TierId::T0, TierId::T1].into_iter().filter_map(|tier| bandwidth_line(tier, old, new)));
     lines.extend(exceptions::lines(&exceptions, &difference.along, old, new, options));
     lines.extend(population_lines(population, old, new, options));
     lines
+}
+
+/// Returns a line if the oversubscription of a tier differs. It follows from other changes, such as a breakout.
+fn bandwidth_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
+    let mbps = |plan: &Plan| {
+        let tier = plan.topology().tier(tier)?;
+        let total = |ports: &PortBlock| u64::from(ports.count) * u64::from(ports.breakout.speed.mbps());
+        Some((total(&tier.down), total(&tier.up))).filter(|(down, up)| *down > 0 && *up > 0)
+    };
+    let (before, after) = (mbps(old)?, mbps(new)?);
+    if before.0 * after.1 == after.0 * before.1 {
+        return None;
+    }
+    let [ratio_before, ratio_after] = [before, after].map(|(down, up)| Fraction::reduced(down, up));
+    let (ratio_before, ratio_after) = (ratio_before?, ratio_after?);
+    let word = tier_word(tier);
+    let path = match tier {
+        TierId::T0 => field!("tiers.t0.oversubscription").path(),
+        TierId::T1 | TierId::T2 => field!("tiers.t1.oversubscription").path(),
+    };
+    let text = format!(
+        "{ratio_before} -> {ratio_after}: uplinks of each {word} have {} Gb/s instead of {}",
+        number(after.1 / 1000),
+        number(before.1 / 1000)
+    );
+    Some(simple(Sign::Change, path, text))
 }
 
 fn simple(sign: Sign, subject: &str, text: String) -> Line {

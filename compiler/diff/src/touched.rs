@@ -185,14 +185,21 @@ pub enum Item {
 /// rule, and some of those counted do not change.
 pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
-/// Counts artefacts by kind. `differs` returns whether an artefact that may change does change. Kinds without changes
-/// are omitted.
-pub fn artefacts<'a>(
+/// The artefacts that change.
+pub(crate) struct ChangedArtefacts {
+    /// Their number by kind. Kinds without changes are omitted.
+    pub(crate) kinds: Vec<Artefacts>,
+    /// Those that both sides have. If there are too many to compare, some of them do not change.
+    pub(crate) items: BTreeSet<Item>,
+}
+
+/// Counts artefacts by kind. `differs` returns whether an artefact that may change does change.
+pub(crate) fn artefacts<'a>(
     touched: &Touched,
     old: &'a Plan,
     new: &'a Plan,
     differs: Option<&dyn Fn(Item) -> bool>,
-) -> Vec<Artefacts> {
+) -> ChangedArtefacts {
     let (before, after) = (old.fabric(), new.fabric());
     let has_files = |plan: &Plan| plan.topology().hosts.has_files();
     let has_tables = |plan: &Plan, (zone, group): (ZoneId, u16)| {
@@ -234,8 +241,10 @@ pub fn artefacts<'a>(
         ),
     ];
     let few = all.iter().map(|sides| sides.touched.len()).sum::<usize>() <= LOOKED_AT_MAX;
-    let all = all.map(|sides| sides.counted(differs, few));
-    all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
+    let mut items = BTreeSet::new();
+    let all = all.map(|sides| sides.counted(differs, few, &mut items));
+    let kinds = all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect();
+    ChangedArtefacts { kinds, items }
 }
 
 /// All items of each side, in the order of listings.
@@ -276,12 +285,18 @@ impl Sides {
         sides
     }
 
-    /// Counts them; with `few`, each artefact that may change is compared.
-    fn counted(self, differs: Option<&dyn Fn(Item) -> bool>, few: bool) -> Artefacts {
-        let changed = match differs {
-            Some(differs) if few => self.touched.into_iter().filter(|item| differs(*item)).count(),
-            Some(_) | None => self.touched.len(),
-        };
+    /// Counts them, and adds those that change to `items`; with `few`, each artefact that may change is compared.
+    fn counted(
+        mut self,
+        differs: Option<&dyn Fn(Item) -> bool>,
+        few: bool,
+        items: &mut BTreeSet<Item>,
+    ) -> Artefacts {
+        if let Some(differs) = differs.filter(|_| few) {
+            self.touched.retain(|item| differs(*item));
+        }
+        let changed = self.touched.len();
+        items.extend(self.touched);
         Artefacts {
             kind: self.kind.to_owned(),
             added: self.added as u64,

@@ -1,20 +1,20 @@
 //! Number of changed switches by tier and plane.
 //!
-//! In: the artefacts that may change, and the added and removed switches. Out: one row per plane and tier. Invariants:
+//! In: the artefacts that change, and the added and removed switches. Out: one row per plane and tier. Invariants:
 //! there are rows for all planes and tiers of either side, or none at all if no switch changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
 use closc_topology::{PlaneId, Switch, TierId};
 
 use crate::population::Population;
 use crate::report::TouchedTier;
-use crate::touched::Touched;
+use crate::touched::Item;
 
 /// Counts switches by plane and tier.
 pub(crate) fn touched_tiers(
-    touched: &Touched,
+    changed: &BTreeSet<Item>,
     population: &Population,
     old: &Plan,
     new: &Plan,
@@ -33,7 +33,6 @@ pub(crate) fn touched_tiers(
         (0..planes).flat_map(|plane| TierId::ALL.into_iter().map(move |tier| (PlaneId(plane), tier)));
     let row = |(plane, tier): (PlaneId, TierId)| {
         let after = || new.fabric().tier_switches(plane, tier);
-        let changed = after().filter(|switch| touched.switch(*switch) && old.fabric().has_switch(*switch));
         TouchedTier {
             plane: plane.0,
             tier: tier.word().to_owned(),
@@ -41,7 +40,7 @@ pub(crate) fn touched_tiers(
             new: after().count() as u64,
             added: added.get(&(plane, tier)).copied().unwrap_or(0),
             removed: removed.get(&(plane, tier)).copied().unwrap_or(0),
-            changed: changed.count() as u64,
+            changed: after().filter(|switch| changed.contains(&Item::Switch(*switch))).count() as u64,
         }
     };
     let rows: Vec<TouchedTier> = places.filter(|(_, tier)| has(*tier)).map(row).collect();

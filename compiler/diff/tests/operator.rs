@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_diff::rollout::{Limit, Rollout};
-use closc_diff::{Difference, Options, Report, Side, Touched, show};
+use closc_diff::{Difference, Item, Options, Report, Side, Touched, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
@@ -106,6 +106,55 @@ fn a_drained_t1() {
     );
 }
 
+/// Where switches choose paths, they use drained equipment if nothing else is left.
+#[test]
+fn a_drain_of_the_last_path_of_a_plane_moves_no_traffic() {
+    for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
+        for (before, last) in [
+            ("\"p3-t1-[001-003]\"", "p3-t1-004"),
+            ("\"p3-t0-002--p3-t1-[001-003]\"", "p3-t0-002--p3-t1-004"),
+            ("\"p3-t0-002--p3-t1-[001-003]\"", "p3-t1-004"),
+        ] {
+            // Nodes without files have no routes past it.
+            let bare = |lines: &str| plan(&with(lines).routed_yaml(routing).replacen("\n  os: linux", "", 1));
+            let drained = |names: &str| bare(&format!("exceptions: {{ drained: [{names}] }}\n"));
+            let (old, new) = (drained(before), drained(&format!("{before}, {last}")));
+            let rollout = report_of(&old, &new).rollout.expect("plans have one");
+            assert!(!rollout.hitless, "{routing:?} {last}: {rollout:?}");
+            let steps = rollout.steps.join("\n");
+            let wanted = "no artefact makes nodes leave plane 3, where only drained paths lead to some NICs: keep";
+            assert!(steps.contains(wanted), "{routing:?} {last}: {steps}");
+            // One path is left.
+            let rollout = report_of(&bare(""), &old).rollout.expect("plans have one");
+            assert!(rollout.hitless, "{routing:?} {last}: {rollout:?}");
+        }
+    }
+}
+
+/// A share is one of the paths that there were before.
+#[test]
+fn a_second_drain_takes_a_share_of_what_the_first_left() {
+    let drained = |names: &str| with(&format!("exceptions: {{ drained: [{names}] }}\n"));
+    let text = text(&drained("p3-t1-001"), &drained("p3-t1-001, p3-t1-002"));
+    assert!(text.contains("lose 1 of 15 paths in plane 3: 6.67 % of their paths"), "{text}");
+}
+
+/// Slower uplinks change no path, and halve what a T0 can send.
+#[test]
+fn slower_uplinks_change_the_oversubscription() {
+    let file = |breakout: &str| {
+        format!(
+            "fabric: speeds\nplanes: 1\nrouting: bgp-unnumbered\n\
+             hosts: {{ groups: 8, per_group: 16, nic: {{ speed: 800G, lanes: 8 }} }}\ntiers:\n  \
+             t0: {{ platform: spectrum4-sn5600, os: nvue, up: {{ count: 16, breakout: {breakout} }} }}\n  \
+             t1: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: {breakout} }} }}\n"
+        )
+    };
+    let text = text_of(&report_of(&plan(&file("1x800G")), &plan(&file("2x400G"))));
+    let wanted = "tiers.t0.oversubscription  1:1 -> 2:1: uplinks of each T0 have 6,400 Gb/s instead of 12,800";
+    assert!(text.contains(wanted), "{text}");
+}
+
 /// Hosts cannot stop using the only path.
 #[test]
 fn a_drain_that_leaves_nothing() {
@@ -118,6 +167,20 @@ fn a_drain_that_leaves_nothing() {
         let wanted = format!("not hitless: {pairs} pairs of NICs have no path left in the end");
         assert_eq!(rollout.steps, [wanted], "{lines}");
     }
+}
+
+/// The table by tier and the line about artefacts count the same switches.
+#[test]
+fn tiers_count_the_switches_that_were_found_to_change() {
+    let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
+    let (old, new) = (BASE, with("exceptions: { drained: [p2-t1-002] }\n"));
+    let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+    let differs = |item: Item| matches!(item, Item::Switch(switch) if switch.tier == TierId::T0 && switch.index == 1);
+    let (old, new) = ((&old, side("old")), (&new, side("new")));
+    let report = Report::of_plans_with(old, new, Options::default(), Some(&differs));
+    let switches = report.artefacts.iter().find(|found| found.kind == "switches").map(|found| found.changed);
+    assert_eq!(switches, Some(1));
+    assert_eq!(report.touched.iter().map(|tier| tier.changed).sum::<u64>(), 1, "{:?}", report.touched);
 }
 
 /// Above a number of artefacts, the report states that it counted them without comparing.
