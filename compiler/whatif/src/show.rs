@@ -108,7 +108,8 @@ fn shares(out: &mut String, left: &Left) {
             .iter()
             .map(|(from, below, pairs)| {
                 let bar = u128::from(*pairs) * u128::from(BAR) / u128::from(most);
-                let range = format!("{:.2} - {:.2} %", from * 100.0, below * 100.0);
+                let (from, below) = (format!("{:.2}", from * 100.0), format!("{:.2}", below * 100.0));
+                let range = if from == below { format!("{from} %") } else { format!("{from} - {below} %") };
                 vec![range, number(*pairs), part(left, *pairs), "#".repeat(bar as usize)]
             })
             .collect();

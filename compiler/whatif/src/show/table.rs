@@ -1,4 +1,4 @@
-//! Text tables: the first column and cells that begin with a letter are left-aligned, other cells right-aligned.
+//! Text tables: the first column and cells that begin with a letter or `#` are left-aligned, other cells right-aligned.
 
 /// Formats rows under their headings, indented by two.
 pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
@@ -13,7 +13,7 @@ pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let pad = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
-            let words = column == 0 || cell.starts_with(|c: char| c.is_alphabetic());
+            let words = column == 0 || cell.starts_with(|c: char| c.is_alphabetic() || c == '#');
             let (left, right) = if words { (cell.as_str(), &*pad) } else { (&*pad, cell.as_str()) };
             line.extend(["  ", left, right]);
         }

@@ -40,17 +40,17 @@ const TRIALS: [(Feature, &str); 6] = [
 /// Features of `tc` that a `tc.batch` uses, tried in this order.
 const QUEUES: [(&str, &str); 3] = [
     (
-        "`ets`: Linux 5.6 with CONFIG_NET_SCH_ETS",
+        "`ets` (Linux 5.6 or later with CONFIG_NET_SCH_ETS)",
         "qdisc replace dev lo root handle 1: ets bands 2 strict 1 quanta 9216 priomap 1 1\n\
          qdisc replace dev lo parent 1:1 handle 11: bfifo limit 9216000\n",
     ),
     (
-        "`red` that drops nothing early: Linux 5.6 with CONFIG_NET_SCH_RED",
+        "`red` that drops nothing early (Linux 5.6 or later with CONFIG_NET_SCH_RED)",
         "qdisc replace dev lo parent 1:2 handle 22: red limit 9216000 min 40000 max 160000 avpkt 1000 burst 40 \
          probability 0.2 bandwidth 10000mbit ecn nodrop\n",
     ),
     (
-        "`u32`: CONFIG_NET_CLS_U32",
+        "`u32` (CONFIG_NET_CLS_U32)",
         "filter del dev lo parent 1:\n\
          filter add dev lo parent 1: protocol ipv6 pref 7 u32 match ip6 priority 0xb8 0xfc flowid 1:1\n",
     ),

@@ -237,6 +237,6 @@ pub(crate) fn settle(backend: &mut dyn Backend, watch: &Watch<'_>) -> Result<(),
         }
         last = now;
     }
-    tracing::warn!("ports do not fall silent: counters may show more than traffic");
+    tracing::warn!("other programs send over this lab: port counters include their packets");
     Ok(())
 }
