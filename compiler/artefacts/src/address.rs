@@ -180,7 +180,7 @@ impl Prefix {
         Ipv6Net::new(address.0, length).map(Prefix)
     }
 
-    /// Makes a prefix in the same way, with a length of at most 128.
+    /// Makes a prefix in the same way. Panics if the length exceeds 128.
     pub fn new_assert(address: impl Into<Address>, length: u8) -> Prefix {
         Prefix(Ipv6Net::new_assert(address.into().0, length))
     }

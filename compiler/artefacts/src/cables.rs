@@ -1,6 +1,7 @@
 //! `cables/plane-P.csv`: the cables of a plane, one per row, for installers and labs.
 //!
-//! Invariants: a row of fields that hold no comma, quote or line break (names of devices and ports never do) is CSV.
+//! Invariants: rows are written without quoting, because names of devices and ports contain no comma, quote or line
+//! break.
 
 use std::fmt;
 

@@ -61,7 +61,7 @@ pub struct Manifest {
     /// The release: order and expiry of the tree, if its signer set them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
-    /// All other files of the tree.
+    /// All other files of the tree, except the signature.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
 

@@ -297,9 +297,9 @@ pub struct AgentCodes {
 }
 
 impl Qos {
-    /// Returns the marks of agents. Data uses the first class that is trimmed, retransmissions the next one, and
-    /// acknowledgements the highest class that is neither. Without trimming, data uses the first class that has a code
-    /// point other than 0.
+    /// Returns the marks of agents. Data uses the first class that is trimmed, and retransmissions the next one.
+    /// Acknowledgements use the highest class that is neither trimmed nor used for data or trimmed packets. Without
+    /// trimming, data uses the first class that has a code point other than 0.
     pub fn agent_codes(&self) -> AgentCodes {
         let code = |class: &QosClass| class.dscp.first().copied();
         let mut trimmed = self.classes.iter().filter(|class| class.trim).filter_map(code);

@@ -93,7 +93,7 @@ pub fn cables(plane: u8, zone: Option<u16>) -> Utf8PathBuf {
     Utf8PathBuf::from(format!("{CABLES}/plane-{plane}{zone}.csv"))
 }
 
-/// Returns the plane of a cable list.
+/// Returns the plane of the cable list of a complete plane; `None` for the list of a single zone.
 pub fn plane_of(cables: &Utf8Path) -> Option<u8> {
     cables.file_stem()?.strip_prefix("plane-")?.parse().ok()
 }

@@ -1,6 +1,7 @@
 //! Values of a fabric that readers of the tree need to check the contents of its files.
 //!
-//! Invariants: values are given per kind of switch, so the size of a profile does not grow with the fabric.
+//! Invariants: values are given per kind of switch. So the size of a profile does not grow with the fabric, except for
+//! [`Stated::management`], which lists single switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -205,7 +206,7 @@ pub struct StatedSwitch {
     /// Load balancing over next hops; absent if the switch hashes flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<StatedBalance>,
-    /// Whether its release negotiates over copper where the configuration does not state it.
+    /// Whether ports with a copper cable negotiate in its release by default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub negotiates: bool,
     /// Ports with a cable.
@@ -232,7 +233,7 @@ pub struct StatedBuffer {
     pub cell_bytes: u64,
     /// Oversubscription of the shared headroom pool: the headroom of all groups divided by the size of the pool.
     pub headroom_ratio: u32,
-    /// Headroom of a port with a cable outside of that pool.
+    /// Headroom outside of that pool, per port with a cable.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub private_bytes: u64,
     /// Whether ports are also limited in each pool (NVIDIA).
