@@ -280,7 +280,7 @@ mod tests {
         assert!(String::from_utf8_lossy(&bytes[..length]).ends_with("after"));
     }
 
-    /// With a chain that restarts there, changed or removed lines would go unnoticed.
+    /// If the chain restarted at one of these events, changed or removed lines would go unnoticed.
     #[test]
     fn the_chain_goes_over_processes_a_rotation_and_a_power_loss() {
         let folder = tempfile::tempdir().expect("a folder");
