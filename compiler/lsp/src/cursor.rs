@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A place in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Cursor {
-    /// Keys from the outermost mapping on, including that of a value.
+    /// Keys from the outermost mapping on. In a value, the last one is the key of that value.
     pub(crate) path: Vec<String>,
     /// Whether a key is written here; otherwise a value.
     pub(crate) is_key: bool,
@@ -26,7 +26,7 @@ impl Cursor {
         self.path.iter().cloned().chain(word).collect()
     }
 
-    /// Returns the value of a key that was written before it, in the same mapping or in one around it.
+    /// Returns the value of a key that is written before the cursor, in the same mapping or in one around it.
     pub(crate) fn value_before(&self, key: &str) -> Option<&str> {
         let mut values = self.before.iter().rev().flat_map(|frame| frame.iter().rev());
         values.find(|(name, _)| name == key).map(|(_, value)| value.as_str())

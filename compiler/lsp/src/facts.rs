@@ -83,7 +83,7 @@ fn uniform_sids(plan: &Plan, switch: Switch) -> Vec<String> {
     segments.own(switch).map(|usid| segments.prefix(switch.plane, usid).to_string()).collect()
 }
 
-/// Returns the computed values of the device, cable or NIC with a name; `None` for other names.
+/// Returns the computed values of the switch or NIC with a name; `None` for other names.
 pub(crate) fn named(plan: &Plan, name: &str) -> Option<String> {
     let topology = plan.topology();
     if let Some(switch) =

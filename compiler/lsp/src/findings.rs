@@ -6,7 +6,7 @@ use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, Location, Numb
 
 use crate::text::Text;
 
-/// Returns the findings of the text `file` of a reading.
+/// Returns all findings of a reading, to be shown in the text `file`.
 pub(crate) fn all(
     reading: &Reading,
     file: Option<SourceId>,

@@ -1,4 +1,4 @@
-//! Language at a path: keys, words and their meaning, from the schema of fabric files.
+//! Keys and keywords that are allowed at a path, and their meaning, from the schema of fabric files.
 //!
 //! In: paths of keys, as a text has them. Out: keys, words, descriptions. Invariants: all of these come from the
 //! schema.
@@ -73,7 +73,7 @@ impl Language {
         Some(default.as_str().map_or_else(|| default.to_string(), str::to_owned))
     }
 
-    /// Returns every form that the value at a path may have; items stand for their list.
+    /// Returns every schema node that describes the value at a path. For a list, these include the nodes of its items.
     fn nodes(&self, path: &[String]) -> Vec<&Value> {
         let mut nodes = self.forms(&self.root);
         for key in path {
@@ -92,7 +92,7 @@ impl Language {
         patterns.chain(node.get("additionalProperties").filter(|node| node.is_object())).collect()
     }
 
-    /// Follows references and choices.
+    /// Follows references, choices and items of lists.
     fn forms<'a>(&'a self, node: &'a Value) -> Vec<&'a Value> {
         let mut found = Vec::new();
         let mut open = vec![node];

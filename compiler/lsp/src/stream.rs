@@ -61,7 +61,7 @@ impl Backlog {
         frames.sizes.push_back(bytes);
     }
 
-    /// Removes all but the last frames, whose messages still wait.
+    /// Removes all frames except those of the last `messages` messages, which still wait.
     pub(crate) fn keep(&self, messages: usize) {
         let mut frames = self.lock();
         let n = frames.sizes.len().saturating_sub(messages);
@@ -171,7 +171,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{text}", text.len())
     }
 
-    /// Inputs, answers and end of a session.
+    /// Returns the received messages, the answers and the result of a session.
     fn received(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
         let (sender, receiver) = crossbeam_channel::bounded(0);
         let (answers, backlog) = (Mutex::new(Vec::new()), Backlog::default());

@@ -1,7 +1,7 @@
 //! The text of an open file, and places in it as editors count them.
 //!
-//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always at a character of the text, for
-//! any position that an editor sends.
+//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always on a character boundary, for any
+//! position that an editor sends.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Takes a text.
+    /// Stores a text, and finds where its lines start.
     pub(crate) fn new(text: String, version: i32, columns: Columns) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Text { content: text, version, starts, columns }

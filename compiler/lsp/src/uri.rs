@@ -22,14 +22,14 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'\\');
 
-/// Returns the path of a file; for a text that is not on the disk yet, the rest of its URI.
+/// Returns the path of a file; for a text that is not on the disk yet, its complete URI.
 pub(crate) fn path(uri: &Uri) -> Utf8PathBuf {
     let text = uri.as_str();
     let path = text.strip_prefix("file://").map_or(text, |rest| &rest[rest.find('/').unwrap_or(0)..]);
     percent_decode_str(path).decode_utf8_lossy().into_owned().into()
 }
 
-/// Returns the name of a file for an editor.
+/// Returns the `file` URI of a path.
 pub(crate) fn of(path: &camino::Utf8Path) -> Option<Uri> {
     let path = camino::absolute_utf8(path).ok()?;
     format!("file://{}", utf8_percent_encode(path.as_str(), ESCAPED)).parse().ok()
