@@ -15,7 +15,7 @@ const FAR: f64 = 10_000.0;
 /// Required columns.
 const REQUIRED: [&str; 5] = ["rack", "row", "x", "y", "units"];
 
-/// Optional columns. `closc place` writes `device_rack` and the following columns; the latter are ignored.
+/// Optional columns. `closc place` writes `device_rack` and all columns after it. Only `device_rack` of these is read.
 const OPTIONAL: [&str; 7] =
     ["watts", "device_rack", "kind", "devices", "used_units", "used_watts", "without_published_power"];
 

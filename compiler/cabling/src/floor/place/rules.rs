@@ -21,7 +21,7 @@ type Size = (u16, Option<u32>);
 /// Sizes of all devices.
 pub(super) struct Sizes<'a> {
     plan: &'a Plan,
-    /// Kinds of racks of the plan: units and power, without duplicates.
+    /// Kinds of racks of the floor plan: units and power, without duplicates.
     racks: Vec<(u16, Option<u32>)>,
     pub(super) node: NodeSize,
     watts: BTreeMap<SmolStr, Option<u32>>,
@@ -125,7 +125,8 @@ impl<'a> Sizes<'a> {
             .collect()
     }
 
-    /// Returns rules of T0s. The number of T0s per rack divides the number of a unit, or is a multiple of it.
+    /// Returns rules of T0s. The number of T0s per rack divides the number of T0s of a unit in one zone and plane, or
+    /// is a multiple of it.
     fn t0s(&self, zone: &str) -> Vec<RackRule> {
         let topology = self.plan.topology();
         let Some(size) = self.tiers.get(&TierId::T0).copied() else { return Vec::new() };
