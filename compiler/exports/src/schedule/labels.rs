@@ -89,7 +89,7 @@ impl Keys {
     }
 }
 
-/// Tells whether a text is a qualified name.
+/// Returns whether a text is a qualified name.
 fn is_key(text: &str) -> bool {
     let (prefix, name) = match text.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -106,7 +106,7 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// Tells whether a text is a DNS name of lower case (RFC 1123), as Kubernetes names objects.
+/// Returns whether a text is a lower-case DNS name (RFC 1123), as Kubernetes requires for names of objects.
 fn is_subdomain(text: &str) -> bool {
     let is_edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_part = |part: &str| {

@@ -93,7 +93,7 @@ fn tree_yaml(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The sizes of blocks: that of the smallest unit, and its multiples that divide every zone evenly.
+/// The sizes of blocks: that of the smallest unit, and its multiples by powers of two that divide every zone evenly.
 fn sizes(levels: &Levels) -> Vec<usize> {
     let base = levels.units.iter().map(|unit| unit.nodes.len()).min().unwrap_or(0);
     let counts: Vec<usize> = levels.zones.iter().map(|zone| levels.in_zone(*zone).count()).collect();

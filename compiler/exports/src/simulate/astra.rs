@@ -35,7 +35,8 @@ struct Dimension {
 ///
 /// # Errors
 ///
-/// Rejects a fabric with absent or drained elements, or with different cables of one kind.
+/// Rejects a fabric with absent or drained elements, with different cables of one kind, or with zones that only nodes
+/// connect. Also rejects a single NIC, and more NICs than ASTRA-sim can count.
 pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<File<'p>, Refusal> {
     uniform::joined(plan, FORMAT)?;
     uniform::whole(plan, FORMAT, planes)?;

@@ -13,7 +13,7 @@ use crate::Refusal;
 /// Senders and receivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
-    /// No NIC.
+    /// No flows.
     None,
     /// Every NIC to the next one, and the last to the first.
     Ring {
@@ -42,7 +42,7 @@ pub struct Flow {
     pub bytes: u64,
 }
 
-/// Flows.
+/// A pattern of flows, and the number of planes that share them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traffic {
     /// Senders and receivers.

@@ -73,7 +73,8 @@ pub(super) fn cables(
     }
 }
 
-/// Rejects fabrics of several trees: formats that describe a fabric by counts support one.
+/// Rejects fabrics whose zones are connected only by nodes. Formats that describe a fabric by counts support a single
+/// network of switches.
 pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     match plan.topology().island() {
         Island::Zone => Err(Refusal::Unknown {
@@ -81,7 +82,7 @@ pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
             what: "fabric whose zones are connected only by nodes".to_owned(),
             help: "export infragraph, which lists every cable, or one zone as a fabric of its own",
         }),
-        // With one tier, T0-T1 cables are missing.
+        // For a fabric of one tier, `cables` reports the missing T0-T1 cables.
         Island::Group | Island::Fabric => Ok(()),
     }
 }
