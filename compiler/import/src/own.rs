@@ -17,8 +17,8 @@ pub(crate) fn place(naming: &Naming, name: &str) -> Option<Place> {
     switch.or_else(|| naming.parse_node(name).map(Place::Node))
 }
 
-/// The naming with which names are those of nodes, T0s and T1s. Devices beside these that have another name are not
-/// of a tier whose names the fabric file defines.
+/// The default naming that at least one node, one T0 and one T1 follow. In such a plant, a device with another name is
+/// not a node or switch of the fabric.
 pub(crate) fn naming<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Option<Naming> {
     [false, true].into_iter().map(Naming::default_for).find(|naming| {
         let is = |tier| names.clone().any(|name| naming.parse_switch(name).is_some_and(|at| at.tier == tier));

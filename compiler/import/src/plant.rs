@@ -94,7 +94,7 @@ pub(crate) struct Row<'a> {
     pub(crate) other: Option<&'a str>,
 }
 
-/// A cable that is of the fabric or not, depending on the other cables.
+/// A cable that may belong to the fabric, which depends on the other cables.
 #[derive(Debug)]
 struct Deferred {
     devices: [SmolStr; 2],

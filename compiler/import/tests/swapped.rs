@@ -103,7 +103,7 @@ fn swap(cables: &mut [Cable], first: Index, second: Index) -> Option<[usize; 2]>
     Some([first, second])
 }
 
-/// Whether a finding names the row of a cable.
+/// Whether a finding, or a note about swapped cables, names the row of a cable.
 fn names(found: &Imported, row: usize) -> bool {
     let place = format!("site.csv:{}: ", row + 2);
     let note = format!("(site.csv:{})", row + 2);

@@ -1,4 +1,4 @@
-//! Differences of an existing network from the numbers: exceptions, findings, and other names.
+//! Differences of an existing network from the counts of its fabric file: exceptions, findings, and other names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

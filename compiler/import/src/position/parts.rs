@@ -1,5 +1,5 @@
-//! Planes and zones by majority: sets of switches that most cables connect, so that a cable between two of them does
-//! not join them.
+//! Planes and zones by majority: sets of switches that most cables connect. A few wrong cables between two sets do not
+//! join them.
 //!
 //! In: a plant with its tiers. Out: a part for each T0 and T1, and planes and zones of parts. A part has the T0s that
 //! share most of their T1s. Parts that share most of their T2s are a plane, and those that share most of their nodes
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::sets::Sets;
 use crate::plant::{Level, Plant};
 
-/// Part of each device, by number.
+/// Plane and zone of each device, by its number.
 pub(super) struct Parts {
     /// Plane of each device.
     pub(super) planes: Vec<Option<u16>>,
