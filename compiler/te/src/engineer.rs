@@ -200,7 +200,7 @@ impl Outcome {
         self.te.max(&self.network)
     }
 
-    /// Returns the largest utilisation with traffic spread evenly, as a fluid.
+    /// Returns the largest utilisation with traffic spread by ECMP as a fluid.
     pub fn ecmp_max(&self) -> f64 {
         self.even.max(&self.network)
     }

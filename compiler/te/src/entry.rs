@@ -245,7 +245,8 @@ impl Outcome {
     }
 }
 
-/// Returns the switches of a route, each with the port by which the route leaves it.
+/// Returns the switches of a route, each with the port by which the route leaves it. If a pin does not determine the
+/// complete path, returns only the first.
 fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
     let listed = if shape.has_single_paths() { usize::MAX } else { 1 };
     let each = route.cables().take(listed).map(|(stage, at)| {
