@@ -113,7 +113,7 @@ impl<'a> AddressPlan<'a> {
     }
 
     /// Returns the NIC whose address this is, even if the fabric is too small to have it; `None` if it is not the
-    /// address of a NIC.
+    /// IPv6 address of a NIC.
     pub fn nic_of(&self, address: Ipv6Addr) -> Option<Nic> {
         let (own, pool) = (address.segments(), self.pools.hosts.network().segments());
         let place = u32::from(own[3].checked_sub(pool[3])?);

@@ -4,7 +4,7 @@
 //! the T1s of a plane and zone, one for the T2s of a plane. A port accepts only the AS number of its own neighbour, so
 //! a session over a cable to the wrong plane stays down. A switch announces only routes that it originates or receives
 //! from the tier on the other side, so a path never goes up again after it went down. Limits are functions of hardware
-//! and of address fields, so growth changes none.
+//! and of address fields, so growth changes none, unless the capacity of the hardware is assumed.
 
 use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;

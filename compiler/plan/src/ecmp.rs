@@ -1,9 +1,10 @@
 //! Static routes with next-hop groups: the routes of a switch with `routing: ecmp-static`.
 //!
-//! In: a switch with its ports. Out: its routes, the longest prefixes first. Invariants: packets go up, then down,
-//! never up again, so there are no loops. There is no default route, and the hosts' pool is a blackhole. Downward
-//! routes are per T0 group, upward routes per zone. A group gets an upward route of its own only if its next hops
-//! differ from those of its zone. Tables therefore stay small, and growth adds routes and hops without changing others.
+//! In: a switch with its ports. Out: its routes, a longer prefix before each prefix that contains it. Invariants:
+//! packets go up, then down, never up again, so there are no loops. There is no default route, and the hosts' pool is a
+//! blackhole. Downward routes are per T0 group, upward routes per zone. A group gets an upward route of its own only if
+//! its next hops differ from those of its zone. Tables therefore stay small, and growth adds routes and hops without
+//! changing others.
 //!
 //! | switch | routes |
 //! |---|---|
@@ -88,7 +89,7 @@ impl<'a> NextHops<'a> {
     }
 
     /// Returns the cables, with weights, by which a switch of the plane sends packets to a T0 group. Empty if only
-    /// drained cables lead there, and for the local routes of a T0.
+    /// drained cables lead there. The group of a T0 itself has no next hops: do not ask for it.
     pub fn to(&mut self, switch: Switch, zone: ZoneId, group: u16) -> Vec<(Link, u16)> {
         let groups = &mut self.groups;
         groups.switch = switch;
@@ -119,7 +120,7 @@ pub struct NextHop {
 
 impl NextHops<'_> {
     /// Returns all candidates for the next hops of a route, and whether drained ones are used for lack of others.
-    /// Returns `None` if the prefix belongs to neither a T0 group nor a zone.
+    /// Returns `None` if the prefix belongs to neither a T0 group nor a zone, or cannot be reached.
     pub fn ways(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
@@ -189,7 +190,8 @@ impl<'a> Groups<'a> {
         if self.odd.contains(&(zone, group)) { Scope::Group(zone, group) } else { Scope::Zone(zone) }
     }
 
-    /// Returns the routes to a zone: those of groups that differ from the zone, then that of the zone.
+    /// Returns the routes to a zone: pins, groups that differ from the zone, then the zone itself. A T1 has one route
+    /// per group of its own zone instead.
     fn zone(&mut self, zone: ZoneId) -> Vec<Route> {
         let addresses = self.plan.addresses();
         let from_above = self.switch.tier == TierId::T1 && self.switch.zone == zone;

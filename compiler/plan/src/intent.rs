@@ -256,7 +256,7 @@ pub struct Route {
 pub enum Target {
     /// Forwards over ports, by index in [`DeviceIntent::ports`]. All weights are 1 for equal load.
     Ports(Vec<Hop>),
-    /// Drops packets, so that an unknown segment is dropped at the first switch.
+    /// Drops packets, so that packets to an unknown segment or address are dropped at the first switch.
     Blackhole,
 }
 

@@ -13,7 +13,7 @@ pub(crate) const NOTHING: Fraction = Ratio::new_raw(0, 1);
 /// One.
 pub(crate) const WHOLE: Fraction = Ratio::new_raw(1, 1);
 
-/// Returns `part / whole`; 0 / 0 is zero.
+/// Returns `part / whole`; zero if `whole` is zero.
 pub(crate) fn part(part: u64, whole: u64) -> Fraction {
     if whole == 0 { NOTHING } else { Ratio::new(part, whole) }
 }
