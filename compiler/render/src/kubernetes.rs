@@ -10,7 +10,7 @@
 //! - three alternatives to assign NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
 //!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC).
 //!
-//! Invariants: objects have exactly the fields of their definitions; their names are those of the ports.
+//! Invariants: objects have only fields of their definitions; an object for a port or a NIC has its name.
 
 mod agents;
 mod objects;

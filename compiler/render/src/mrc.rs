@@ -235,7 +235,7 @@ pub fn render(table: &[u8], from: &Sender, to: &[End], limits: Limits) -> Result
     Ok(Artefact::new(place, bytes))
 }
 
-/// Returns the ports. A port is denied if none of its values may be used, for any receiver.
+/// Returns the ports. A port is denied if the table denies its complete plane to this sender.
 fn ports<'a>(table: &Table<'_>, from: &'a Sender) -> Vec<Port<'a>> {
     let whole = |scope: Scope| {
         let own = scope.source.is_none_or(|downlink| downlink == from.downlink);

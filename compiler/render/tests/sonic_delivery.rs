@@ -2,9 +2,9 @@
 //! `judge` that takes folders. Each folder has the configuration of a switch (`live.json`) and patches (`patch-1.json`,
 //! ...) or a complete file (`whole.json`). The command fills a CONFIG_DB in Redis, applies the patches with the
 //! updater, and writes `result.json`. It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED
-//! FOLDER why`. Folders that end in `.tried` contain a patch where a push reloads. Those that end in `.replaced`
-//! contain a `config replace` with `wanted.json`, without the rules and the order of closc. No push sends these; they
-//! are counted, and the command may reject them.
+//! FOLDER why`. Folders that end in `.tried` contain a patch for a change that a push makes by a reload. Those that
+//! end in `.replaced` contain a `config replace` with `wanted.json`, without the rules and the order of closc. No push
+//! sends these; they are counted, and the command may reject them.
 //!
 //! Without that command, an RFC 6902 library applies the same changes.
 

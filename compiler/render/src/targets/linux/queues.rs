@@ -146,7 +146,7 @@ fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
     filters
 }
 
-/// Returns the shortest list of traffic-class bytes with masks that matches exactly these code points.
+/// Returns traffic-class bytes with masks that match exactly these code points: aligned blocks of at most 32.
 fn blocks(codes: &[Dscp]) -> Vec<(u8, u8)> {
     let mut left: Vec<u8> = codes.iter().map(|code| code.get()).collect();
     left.sort_unstable();

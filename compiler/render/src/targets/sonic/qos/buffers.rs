@@ -1,7 +1,8 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
 //! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only. A
-//! lossless group has headroom for its speed and cable. Queues with equal settings share a profile.
+//! lossless group has headroom for its speed and cable. Queues with the same function and the threshold of its first
+//! class share a profile.
 
 use std::collections::BTreeMap;
 
