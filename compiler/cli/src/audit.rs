@@ -2,9 +2,9 @@
 //! progress and after it, and never rewritten. An interrupted change lacks the last. Each line has the digest of the
 //! previous one ([`Log`]).
 //!
-//! Invariants: if a requested log cannot be written, no change begins. Only repairs by `watch` and the end of denials
-//! are not stopped by that. The first line is on disk, or handed to the logging service, before the change begins. A
-//! change that fails also gets its last line.
+//! Invariants: if a requested log cannot be written, no change begins, except that `watch` still repairs switches, and
+//! `collect` still lifts denials. The first line is on disk, or handed to the logging service, before the change
+//! begins. A change that fails also gets its last line.
 
 use std::sync::Arc;
 

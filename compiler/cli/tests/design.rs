@@ -495,7 +495,7 @@ fn a_single_tier_is_proposed_compiled_and_grows() {
     place.ends(0, &["verify", "rails"]);
 }
 
-/// Entries of one switch in the catalogue count as that switch: bandwidth, cages, power and price.
+/// Catalogue entries that describe the same switch count as one switch: bandwidth, cages, power and price.
 #[test]
 fn entries_of_one_switch_count_as_that_switch() {
     let place = Place::new();
@@ -544,10 +544,10 @@ fn a_small_need_has_designs_with_unused_ports() {
         page.contains("a T1 leaves 56 of 64 cages unused: no design for srv6-static uses more"),
         "{page}"
     );
-    // The rule that other designs use more ports is none for this need.
+    // The rule against unused ports does not apply to this need, because no design uses more ports.
     let explained = place.json(0, &words(&format!("{flags} --explain lab.yaml")));
     assert_eq!(explained["outside"], serde_json::json!([]), "{explained:#}");
-    // With enough NICs, ports are used, and the file accepts nothing.
+    // With enough NICs, ports are used, and the file allows no warning about unused ones.
     let found = designs(&place, "--nics 1024 --planes 2 --routing srv6-static");
     for row in all(&found) {
         assert_eq!(row["mostly_unused"], false, "{row:#}");

@@ -167,7 +167,7 @@ fn counts(row: &Value) -> [u64; 3] {
     ["switches", "cables_switch", "modules"].map(|name| row[name].as_u64().expect("a count"))
 }
 
-/// The most NICs of a fabric whose modules are counted again: an order lists every cable.
+/// Maximum number of NICs for which modules are also counted from an order, because an order lists every cable.
 const ORDERED: u64 = 20_000;
 
 /// The same numbers, read from the file of a design by `check` and `export order`.
@@ -194,7 +194,7 @@ fn ratio(text: &str) -> (u64, u64) {
     (down.parse().expect("a number"), up.parse().expect("a number"))
 }
 
-/// Each design keeps the need, and has the numbers of its file.
+/// Asserts that each design meets the need, and has the numbers of its file.
 fn reread(place: &Place, name: &str, (need, rows): (&[&str], &[Value])) {
     let after = |flag: &str| need.iter().position(|word| *word == flag).map(|at| need[at + 1]);
     let nics = after("--nics").and_then(|nics| nics.parse::<u64>().ok());

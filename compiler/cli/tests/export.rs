@@ -100,7 +100,6 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
     pools_and_attachments_fit(&place);
 }
 
-/// A node has settings for its agents.
 #[test]
 fn agents_of_nics_have_their_settings() {
     let place = Place::new();

@@ -85,7 +85,7 @@ fn names_of_elements_are_proposed_with_their_padding() {
     assert!(said.contains("did you mean `p0-t1-[001-002]`?"), "{said}");
     place.ends(0, &["fix", "ranges.yaml"]);
     assert_eq!(place.read("ranges.yaml"), ranges.replace("[1-2]", "[001-002]"));
-    // No range of names stands for the switches 10 to 12 with fewer brackets.
+    // If only a part of the number is in brackets, there is no automatic fix.
     let partly = format!("{text}\nexceptions: {{ drained: [\"p0-t1-1[0-2]\"] }}\n");
     place.write("partly.yaml", &partly);
     place.ends(1, &["fix", "partly.yaml"]);

@@ -1,8 +1,8 @@
 //! `closc diff`: the changes between two fabrics, and their effect on traffic.
 //!
-//! A side is a fabric file, a file of a Git revision, a compiled tree, or `live`. Plans are compared by their numbers,
-//! and trees by their manifests. With `live`, the entries and configurations of running switches are compared with
-//! those of the other side.
+//! A side is a fabric file, a file of a Git revision, a compiled tree, or `live`. Two fabric files are compared by
+//! their plans, and two trees by their manifests. With `live`, the entries and configurations of running switches are
+//! compared with those of the other side.
 
 mod live;
 pub(crate) mod patches;

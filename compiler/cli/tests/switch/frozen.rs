@@ -1,4 +1,4 @@
-//! Another controller takes over from a frozen primary, as with a debugger or a swapping machine.
+//! Another controller takes over from a primary that is frozen, as by a debugger or by swapping.
 //!
 //! The time until then is printed. It depends on the keepalives of the switch (after 5 s of silence, with 4 s for an
 //! answer).

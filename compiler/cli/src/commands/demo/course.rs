@@ -408,7 +408,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Tells whether an element is the part that a fault broke.
+/// Returns whether an element is the part that a fault broke.
 fn is_same(plan: &Plan, fault: &Fault, element: Element) -> bool {
     fault.names().iter().filter_map(|name| Element::parse(plan, name)).any(|broken| match (broken, element) {
         // A NIC port that is down cannot be distinguished from a cut of its cable.

@@ -1,4 +1,5 @@
-//! `closc export ansible`: an inventory of all switches, and a play that applies the configuration of each.
+//! `closc export ansible`: an inventory of all switches, and plays that apply their configuration. P4 switches, and
+//! systems whose complete configuration would be replaced, have no play.
 
 use closc_plan::Plan;
 use closc_platform::Os;
