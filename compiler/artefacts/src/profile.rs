@@ -206,7 +206,7 @@ pub struct StatedSwitch {
     /// Load balancing over next hops; absent if the switch hashes flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<StatedBalance>,
-    /// Whether ports with a copper cable negotiate in its release by default.
+    /// Whether ports negotiate in its release unless the configuration states otherwise; false without copper cables.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub negotiates: bool,
     /// Ports with a cable.
