@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 }
 
-/// A value reduced to its strings and objects, and the objects to [`FIELDS`]. All other values become null.
+/// A value reduced to its strings and objects, and the objects to the fields in use. All other values become null.
 pub(super) struct Pruned(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Pruned {
