@@ -173,7 +173,7 @@ fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)
     }
 }
 
-/// Computes pins and their loads. A pin fixes the uplink of the T0; behind it, loads count as a fluid.
+/// Computes pins and their loads. A pin fixes the uplink of the T0; after that hop, loads count as a fluid.
 fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}
