@@ -1,9 +1,9 @@
 //! ASTRA-sim: the network of its analytical backend, and the logical topology of its ns-3 backend.
 //!
-//! In: a plan. Out: `network.yml`: a switch for each dimension (NICs of a T0 group, groups of a zone, zones), with counts,
-//! bandwidth and latency; `logical.json` beside the graphs of [`ns3`](super::ns3). Invariants: the product of the counts is the
-//! number of NICs; bandwidth is that of a NIC after oversubscription; latency is half of the one-way delay, because ASTRA-sim
-//! adds it twice per switch.
+//! In: a plan. Out: `network.yml`, with a switch for each dimension (NICs of a T0 group, groups of a zone, zones) and its
+//! count, bandwidth and latency; and `logical.json`, next to the graphs of [`ns3`](super::ns3). Invariants: the product of the
+//! counts is the number of NICs. The bandwidth is that of a NIC after oversubscription. The latency is half of the one-way
+//! delay, because ASTRA-sim adds it twice per switch.
 
 use std::fmt::Write as _;
 
