@@ -10,8 +10,8 @@ pub fn separator(text: &[u8]) -> u8 {
     [b',', b';', b'\t'].into_iter().find(|sign| header.contains(sign)).unwrap_or(b',')
 }
 
-/// Returns the line of a quote that the text does not close. Readers of CSV take everything behind it as one cell, so
-/// the lines behind it would be missing. A quote opens a cell only as its first character (RFC 4180).
+/// Returns the line of a quote that the text does not close. Readers of CSV read everything after it as one cell, so
+/// the later lines would be missing. A quote opens a cell only as its first character (RFC 4180).
 pub fn open_quote(text: &[u8], separator: u8) -> Option<u64> {
     enum Cell {
         Start,
