@@ -86,7 +86,7 @@ impl Text {
         drop(self.starts.splice(first..later, new));
     }
 
-    /// Returns the offset of a position. A position after the end of its line stands for the end of the line.
+    /// Returns the offset of a position. A position after the end of its line is treated as the end of the line.
     pub(crate) fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         let Some(start) = self.starts.get(line).copied() else { return self.content.len() };
