@@ -26,7 +26,7 @@ fn pieces(name: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// A key that puts `leaf10` behind `leaf9`.
+/// Returns a key that sorts `leaf10` after `leaf9`.
 pub(crate) fn natural(name: &str) -> Vec<(u64, &str)> {
     let key = |piece| match piece {
         Piece::Text(text) => (0, text),

@@ -186,11 +186,11 @@ pub struct Plant {
     pub(crate) is_numbered: bool,
     /// Links that are not cables of the fabric.
     pub(crate) left_out: u64,
-    /// Reasons for leaving links out, each with the number of links and the first of them.
+    /// Reasons for skipping links, each with the number of links and the first of them.
     reasons: BTreeMap<SmolStr, (u64, At)>,
     /// Cables with status planned, which count only if no other cable is in the lists.
     planned: Vec<Deferred>,
-    /// Cables with a type that is not a medium of a fabric. They count unless they connect a device beside the fabric.
+    /// Cables with a type that is not a medium of a fabric. They count unless they connect a device outside the fabric.
     others: Vec<Deferred>,
     plugged: HashMap<(u32, u32), u32>,
     stuff_numbers: HashMap<Stuff, u32>,
@@ -239,8 +239,8 @@ impl Plant {
         cables.push(Deferred { devices, ports, other, row, at });
     }
 
-    /// Adds deferred cables or leaves them out. If no cable is plugged, the list is of a network to be built, and its
-    /// planned cables count.
+    /// Adds or skips deferred cables. If no cable is plugged, the list is of a network to be built, and its planned
+    /// cables count.
     fn settle(&mut self) {
         let (others, planned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.planned));
         let known = planned.iter().filter(|cable| cable.other.is_none());
@@ -271,7 +271,7 @@ impl Plant {
         }
     }
 
-    /// Leaves out a cable to a device beside the fabric. If there are too many reasons, they are put together.
+    /// Skips a cable to a device outside the fabric. If there are too many reasons, they share one entry.
     fn leave_out_beside(&mut self, why: &str, at: At) {
         let is_kept = self.reasons.len() < FAULTS_MAX || self.reasons.contains_key(why);
         self.leave_out(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
@@ -295,7 +295,7 @@ impl Plant {
         }
     }
 
-    /// Notes on assumed media, and on links that are left out.
+    /// Notes on assumed media, and on skipped links.
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, At))| {
             let place = self.place(*at);

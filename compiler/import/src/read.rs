@@ -19,7 +19,7 @@ pub fn file(plant: &mut Plant, name: &str, text: &str) {
     if is_lab { containerlab::read(plant, name, text) } else { table::read(plant, name, text) }
 }
 
-/// Reads the neighbours that a device reports (LLDP). A neighbour without a name or a port is left out and counted.
+/// Reads the neighbours that a device reports (LLDP). A neighbour without a name or a port is skipped and counted.
 ///
 /// # Errors
 ///

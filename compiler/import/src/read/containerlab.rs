@@ -1,7 +1,7 @@
 //! Topologies of containerlab: `topology.nodes` and `topology.links`, links in the brief and in the extended form.
 //!
 //! Source: containerlab.dev/manual/topo-def-file. A link of a node to the host, the management network, a macvlan or
-//! VXLAN interface, or to nothing is not a cable of a fabric. Such links are left out and counted.
+//! VXLAN interface, or to nothing is not a cable of a fabric. Such links are skipped and counted.
 
 use std::collections::BTreeMap;
 
