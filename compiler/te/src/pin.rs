@@ -1,10 +1,10 @@
 //! Places traffic of a fabric whose switches hash: every slice of a group's NICs is pinned to one path in each plane.
 //!
-//! In: a problem. Out: a route for each commodity and kind of planes. Invariants: demands are placed largest first, each
-//! on the path whose highest utilisation stays lowest. This is constrained shortest path first, because all paths
+//! In: a problem. Out: a route for each commodity and kind of planes. Invariants: demands are placed largest first,
+//! each on the path whose highest utilisation stays lowest. This is constrained shortest path first, because all paths
 //! between two groups are equally long. Then demands on the fullest cables move as long as that lowers the maximum.
-//! Traffic from one group to one slice takes one route, because a T0 looks up only the destination. The same input gives
-//! the same routes.
+//! Traffic from one group to one slice takes one route, because a T0 looks up only the destination. The same input
+//! gives the same routes.
 //!
 //! A T0 is configured with the first hop of a route. In two tiers without parallel cables, that determines the path.
 //! Elsewhere the other hops served only to choose the first, and the switches above choose as without pins.
