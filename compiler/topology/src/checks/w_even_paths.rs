@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0906",
     title: "paths get equal shares while a bundle is partly down",
     what: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
-           bandwidths and weighs paths by them. `eos` does not: Arista has published no syntax for adding \
-           bandwidths up from tier to tier.",
+           bandwidths and weighs paths by them. `eos` does not: closc does not write its \
+           `link-bandwidth aggregate`, as no EOS was at hand to try it.",
     why: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some \
            of its cables keeps its full share of the traffic. Until the repair, its other cables carry more \
            than those of its peers.",
