@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
            type and unit: speeds as `100G`, buffers as `165335712` or `64KiB`, breakouts as `8x100G`.",
     why: "A misspelled key would be ignored, and the switch planned with a default.",
     example: "limits: {my_sid: 256}",
-    fix: "Correct the key or value. `platform.schema.json` lists all of them, and editors use it for \
-           completion.",
+    fix: "Correct the key or value. A note lists the keys that are known at this place, and \
+           `closc platforms NAME --yaml` prints a complete file.",
 };
 
 pub(crate) fn unknown(word: &str, kind: &str, known: &[&'static str], span: Span) -> Diagnostic {

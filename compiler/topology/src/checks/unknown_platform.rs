@@ -15,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
            catalogue.",
     why: "Port names, breakouts, buffers and table sizes all come from the catalogue.",
     example: "tiers: { t1: { platform: th5-256x200 } }",
-    fix: "Correct the name; the message proposes the nearest. For your own hardware, add a platform file.",
+    fix: "Correct the name; the message proposes the nearest. For your own hardware, write a platform file, \
+          and pass its folder with `--platforms` or the variable `CLOSC_PLATFORMS`.",
 };
 
 /// Checks every name of a platform.
