@@ -256,7 +256,7 @@ pub enum Command {
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemaArgs {
-    /// Document such as `closc-verify/1`, or `documents` for a list [default: fabric files]
+    /// Document such as `closc-verify/1`, `platform` for platform files, or `documents` for a list [default: fabric files]
     #[arg(value_name = "DOCUMENT")]
     pub document: Option<String>,
 }

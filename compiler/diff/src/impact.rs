@@ -50,9 +50,11 @@ pub struct PairChange {
 
 impl PairChange {
     /// Returns the fraction of its bandwidth that a pair loses, negative if it gains; `None` if the pair does not exist
-    /// on both sides.
+    /// on both sides. A pair that keeps its paths loses nothing if more are planned.
     pub fn loss(&self) -> Option<f64> {
-        Some(self.old?.part() - self.new?.part())
+        let (old, new) = (self.old?, self.new?);
+        let loss = old.part() - new.part();
+        Some(if new.usable >= old.usable { loss.min(0.0) } else { loss })
     }
 
     /// Returns the planes in which the number of paths differs.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_diff::rollout::{Limit, Rollout};
-use closc_diff::{Difference, Item, Options, Report, Side, Touched, show};
+use closc_diff::{Difference, Item, Options, Report, Side, Touched, impact, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
@@ -260,6 +260,18 @@ fn a_new_t0_group() {
         "hitless: what is new is up before hosts use it",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+/// Growth that is drained adds planned paths. Pairs keep their own, so they lose nothing.
+#[test]
+fn drained_growth_takes_nothing_away() {
+    let new = Shape { t1: 8, exceptions: "exceptions: { drained: [\"p[0-3]-t1-[005-008]\"] }\n".into(), ..BASE };
+    let (old, new) = (BASE.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
+    let pairs = impact(old.fabric(), new.fabric());
+    assert!(pairs.iter().any(|row| row.old.map(|share| share.planned) != row.new.map(|share| share.planned)));
+    for row in pairs {
+        assert!(row.loss().is_none_or(|loss| loss <= 0.0), "{row:?}");
     }
 }
 

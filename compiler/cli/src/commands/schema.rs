@@ -1,4 +1,4 @@
-//! `closc schema`: the JSON Schema of fabric files, or of a document that commands print.
+//! `closc schema`: the JSON Schema of fabric files, of platform files, or of a document that commands print.
 //!
 //! In: the serialized types. Out: schemas (2020-12). Invariants: every document of this program is in [`ALL`]. A schema
 //! is generated from its type, and allows new fields, as `docs/cli.md` promises.
@@ -20,6 +20,9 @@ use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
 
 /// The committed schema of fabric files; a test compares it with the types.
 const FABRIC: &str = include_str!("../../../../topologies/topology.schema.json");
+
+/// The committed schema of platform files; a test of their crate compares it with the types.
+const PLATFORM: &str = include_str!("../../../platform/platform.schema.json");
 
 /// The documents of this program.
 pub(crate) const DOCUMENTS: Document<Items<Entry>> = Document::new("closc-documents/1");
@@ -157,6 +160,7 @@ pub(super) fn run(args: &Args, command: &SchemaArgs) -> anyhow::Result<Outcome> 
     match command.document.as_deref() {
         None => output::print(FABRIC)?,
         Some("documents") => list(args)?,
+        Some("platform") => output::print(PLATFORM)?,
         Some(name) => {
             let Some(found) = ALL.iter().find(|described| described.name == name) else {
                 bail!("there is no document `{name}`; `closc schema documents` lists them");

@@ -108,3 +108,10 @@ fn sources(folder: &Path, named: &mut BTreeSet<String>) {
         }
     }
 }
+
+/// The schema of platform files is a word of its own, because no command prints such a document.
+#[test]
+fn platform_files_have_a_schema() {
+    let schema: serde_json::Value = serde_json::from_str(super::PLATFORM).expect("it is JSON");
+    assert!(schema["properties"]["panel"].is_object(), "it describes a platform");
+}
