@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
 use closc_diagnostics::figures::counted;
 use closc_diagnostics::show::{github, json, text};
-use closc_diagnostics::{Diagnostics, Sources};
+use closc_diagnostics::{Diagnostic, Diagnostics, Level, Sources};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 
@@ -23,6 +23,14 @@ pub struct Input {
     pub warnings: usize,
     /// Those of them that are known faults of releases (W0203).
     pub known_faults: usize,
+}
+
+/// A fabric with the assumed limit that it exceeds.
+pub struct WithAssumed {
+    /// The fabric. Its warnings do not contain the one about the limit.
+    pub input: Input,
+    /// The message of W0904, also if the file allows it.
+    pub assumed: Option<String>,
 }
 
 /// Returns how fabrics are read.
@@ -104,9 +112,28 @@ pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow
 /// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
+    Ok(again(args, file, &options(args), "")?.map(|(input, _)| input))
+}
+
+/// Reads a fabric like [`read_again`], and the assumed limit that it exceeds.
+pub(crate) fn read_with_assumed(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<WithAssumed>> {
+    let mut options = options(args);
+    options.levels.state(front::warning(closc_design::ASSUMED)?, Level::Warn, "");
+    let read = again(args, file, &options, closc_design::ASSUMED)?;
+    Ok(read.map(|(input, assumed)| WithAssumed { input, assumed }))
+}
+
+/// Reads a fabric. Warnings with the code `separate` are not counted: the message of the first is returned.
+fn again(
+    args: &Args,
+    file: &Utf8Path,
+    options: &Options,
+    separate: &str,
+) -> anyhow::Result<Option<(Input, Option<String>)>> {
     reject_table(file)?;
-    let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
-    let warnings = diagnostics.warnings();
+    let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, options)?;
+    let is_separate = |found: &&Diagnostic| found.rule.code == separate;
+    let warnings = diagnostics.warnings().saturating_sub(diagnostics.iter().filter(is_separate).count());
     match plan {
         None => show(args, &diagnostics, &sources),
         Some(_) if args.verbose > 0 => show(args, &diagnostics, &sources),
@@ -119,7 +146,8 @@ pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<
         Some(_) => {}
     }
     let known_faults = known_faults(&diagnostics);
-    Ok(plan.map(|plan| Input { plan, warnings, known_faults }))
+    let message = diagnostics.iter().find(is_separate).map(|found| found.message.clone());
+    Ok(plan.map(|plan| (Input { plan, warnings, known_faults }, message)))
 }
 
 /// Fails for a fabric whose switches choose the path.

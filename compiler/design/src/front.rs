@@ -4,11 +4,12 @@
 //! design that passed beats or equals it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::design::Design;
 use crate::measure::{Compared, Measure, Objective, Unmeasured};
 
-/// Designs by routing and measures. Of designs with equal measures and operating system, the simplest is kept.
+/// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept.
 pub struct Candidates<'a, 'p> {
     numbers: Compared<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
@@ -20,6 +21,8 @@ pub struct Candidates<'a, 'p> {
     pub missing: Vec<String>,
     /// Designs that were left out because a switch or a module of them has no published power.
     pub unpublished: usize,
+    /// Switches and modules without published power in the first design that was left out.
+    pub powerless: Vec<String>,
 }
 
 /// A design that passed the checks.
@@ -49,8 +52,9 @@ pub enum Verdict {
 }
 
 impl Found<'_> {
-    /// Tells whether it is better than a design with this measure.
-    fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
+    /// Tells whether it is better than a design with this measure. `is_firm` tells whether every limit that this design
+    /// needs is published or measured.
+    pub fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
         (self.is_firm || !is_firm) && self.measure.beats(measure)
     }
 }
@@ -65,6 +69,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             unpriced: 0,
             missing: Vec::new(),
             unpublished: 0,
+            powerless: Vec::new(),
         }
     }
 
@@ -80,10 +85,15 @@ impl<'a, 'p> Candidates<'a, 'p> {
                 self.unpriced += 1;
                 return;
             }
-            Err(Unmeasured::Power) => return self.unpublished += 1,
+            Err(Unmeasured::Power) => {
+                if self.unpublished == 0 {
+                    [self.powerless, _] = design.power(&design.media()).unpublished();
+                }
+                return self.unpublished += 1;
+            }
         };
         let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();
-        match equal.iter_mut().find(|kept| kept.os == design.os) {
+        match equal.iter_mut().find(|kept| has_limits_of(kept, &design)) {
             Some(kept) if plain(kept) <= plain(&design) => {}
             Some(kept) => *kept = design,
             None => equal.push(design),
@@ -137,6 +147,12 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     let others = all.clone();
     all.retain(|found| !others.iter().any(|other| other.beats(&found.measure, found.is_firm)));
     all
+}
+
+/// Tells whether two designs have the same limits: those of their operating system and switches.
+fn has_limits_of(design: &Design<'_>, other: &Design<'_>) -> bool {
+    let pairs = || design.tiers().zip(other.tiers());
+    design.os == other.os && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
 }
 
 /// Simplicity of a design: kinds of switches, and cages that stay empty.

@@ -204,19 +204,8 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         .map_err(|why| outside(why, asked.stages))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
-    if compared == unpriced {
-        let missing: Vec<String> = candidates.missing.iter().map(|item| format!("`{item}`")).collect();
-        bail!(
-            "{} found, but each has an item without a price; the first lacks {}",
-            counted(compared as u64, "design"),
-            missing.join(", ")
-        );
-    }
     if compared == unpriced + unpublished {
-        bail!(
-            "{} found, but each has a switch or module without published power",
-            counted(compared as u64, "design")
-        );
+        bail!(unmeasured(&candidates));
     }
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
@@ -228,6 +217,26 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     }
     closc_design::order(&mut front, asked.objective.of());
     Ok(Searched { checks, compared, unpriced, unpublished, routings, underused, front })
+}
+
+/// Remedy for items without published power.
+const OWN_POWER: &str = "add the power of switches in a file for `--platforms`, or use another `--objective`";
+
+/// Returns the reason why no design can be compared.
+fn unmeasured(candidates: &Candidates<'_, '_>) -> String {
+    let designs = counted(candidates.compared as u64, "design");
+    let listed = |items: &[String]| {
+        let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
+        items.join(", ")
+    };
+    if candidates.unpublished == 0 {
+        let missing = listed(&candidates.missing);
+        return format!("{designs} found, but each has an item without a price; the first lacks {missing}");
+    }
+    let powerless = listed(&candidates.powerless);
+    format!(
+        "{designs} found, but each has a switch or module without published power; the first has {powerless}: {OWN_POWER}"
+    )
 }
 
 /// No design grows without moves.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
-use closc_design::{Compared, Unmeasured};
+use closc_design::Compared;
 use closc_platform::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::row::Row;
 use super::{columns, named, page};
 use crate::args::Args;
-use crate::input;
+use crate::input::{self, WithAssumed};
 use crate::output::{self, Document, Outcome};
 
 /// The comparison.
@@ -40,14 +40,13 @@ pub(super) fn run(
     let compared = Compared { power: false, ..compared };
     let mut fabrics = Vec::new();
     for file in files {
-        let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
-        let design = named::design(&input.plan, file, catalogue)?;
-        let measure =
-            design.measure(compared, &named::media(input.plan.topology())).map_err(|why| match why {
-                Unmeasured::Price => anyhow::anyhow!("`{file}` has an item without a price"),
-                Unmeasured::Power => anyhow::anyhow!("`{file}` has an item without a published power"),
-            })?;
-        let design = named::row(&input.plan, &design, &measure, compared.prices.is_some());
+        let Some(WithAssumed { input, assumed }) = input::read_with_assumed(args, file)? else {
+            return Ok(Outcome::Failed);
+        };
+        let plan = &input.plan;
+        let design = named::design(plan, file, catalogue)?;
+        let measure = named::measure(file, &design, compared, &named::media(plan.topology()))?;
+        let design = named::row((plan, assumed), &design, &measure, compared.prices.is_some());
         fabrics.push(Named { fabric: file.to_string(), design });
     }
     output::result(args.format, &COMPARE, &Comparison { fabrics }, text)?;

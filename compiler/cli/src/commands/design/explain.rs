@@ -15,7 +15,7 @@ use super::row::Row;
 use super::{Asked, Searched, named, page};
 use crate::args::Args;
 use crate::args::design::DesignArgs;
-use crate::input;
+use crate::input::{self, WithAssumed};
 use crate::output::{self, Document, Outcome};
 
 /// The answer.
@@ -28,12 +28,12 @@ pub(crate) struct Explained {
     fabric: String,
     /// Whether no design beats it.
     unbeaten: bool,
-    /// Whether the search proposes a design with the same numbers.
+    /// Whether it meets the need without warnings, and the search proposes a design with the same numbers.
     on_front: bool,
     /// Points in which it misses the need.
     outside: Vec<String>,
-    /// Warnings of `closc check` other than known faults of releases. A design has none, except those that its file
-    /// allows.
+    /// Warnings of `closc check` other than known faults of releases and assumed limits. A design has none, except
+    /// those that its file allows.
     warnings: usize,
     /// Size of the front that it was compared with.
     front: usize,
@@ -41,9 +41,11 @@ pub(crate) struct Explained {
     named: Row,
     /// Designs of the front that are better in one number and worse in none.
     beaten_by: Vec<Better>,
+    /// Designs with better numbers that exceed an assumed limit, if the fabric exceeds none. They do not beat it.
+    assumed_better: Vec<Better>,
 }
 
-/// A design that beats it.
+/// A design with better numbers.
 #[derive(Serialize, JsonSchema)]
 struct Better {
     /// Numbers that differ.
@@ -65,29 +67,37 @@ pub(super) fn run(
     command: &DesignArgs,
     (asked, file): (&Asked<'_>, &Utf8Path),
 ) -> anyhow::Result<Outcome> {
-    let Some(input) = input::read_again(args, file)? else { return Ok(Outcome::Failed) };
-    let need = asked.need;
-    let design = named::design(&input.plan, file, asked.catalogue)?;
-    let Ok(measure) = design.measure(asked.compared, &named::media(input.plan.topology())) else {
-        anyhow::bail!("an item of `{file}` has no price, or no published power");
+    let Some(WithAssumed { input, assumed }) = input::read_with_assumed(args, file)? else {
+        return Ok(Outcome::Failed);
     };
+    let (need, plan) = (asked.need, &input.plan);
+    let design = named::design(plan, file, asked.catalogue)?;
+    let measure = named::measure(file, &design, asked.compared, &named::media(plan.topology()))?;
     let is_priced = asked.compared.prices.is_some();
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design, &searched.underused);
-    outside.extend(named::hosts(input.plan.topology(), need.nics_per_node, need.rails));
+    outside.extend(named::hosts(plan.topology(), need.nics_per_node, need.rails));
+    let is_firm = assumed.is_none();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
-    let better = better.take(command.show.into());
-    let beaten_by: Vec<Better> =
-        better.map(|found| self::better(found, &measure, &searched, is_priced)).collect();
+    let (beats, assumes): (Vec<&Found<'_>>, Vec<_>) =
+        better.partition(|found| found.beats(&measure, is_firm));
+    let rows = |found: Vec<&Found<'_>>| -> Vec<Better> {
+        let shown = found.into_iter().take(command.show.into());
+        shown.map(|found| self::better(found, &measure, &searched, is_priced)).collect()
+    };
+    let warnings = input.warnings.saturating_sub(input.known_faults);
+    let has_equal =
+        searched.front.iter().any(|found| found.measure == measure && (is_firm || !found.is_firm));
     let explained = Explained {
         fabric: file.to_string(),
-        unbeaten: beaten_by.is_empty(),
-        on_front: searched.front.iter().any(|found| found.measure == measure),
+        unbeaten: beats.is_empty(),
+        on_front: has_equal && outside.is_empty() && warnings == 0,
         outside,
-        warnings: input.warnings.saturating_sub(input.known_faults),
+        warnings,
         front: searched.front.len(),
-        named: named::row(&input.plan, &design, &measure, is_priced),
-        beaten_by,
+        named: named::row((plan, assumed), &design, &measure, is_priced),
+        beaten_by: rows(beats),
+        assumed_better: rows(assumes),
     };
     output::result(args.format, &EXPLAIN, &explained, |explained| text(explained, need))?;
     Ok(Outcome::Fine)
@@ -105,28 +115,51 @@ fn text(explained: &Explained, need: &Need) -> String {
     for reason in &explained.outside {
         let _ = writeln!(text, "outside of the need: {reason}");
     }
+    if let Some(assumed) = &explained.named.assumed {
+        let _ = writeln!(text, "assumed limit exceeded: {assumed}");
+    }
     if explained.warnings > 0 {
         let _ = writeln!(
             text,
-            "`closc check` has {} for it besides known faults of releases; designs have none that they do not accept by name",
+            "`closc check` has {} for it, without `W0203` and `W0904`; designs have only those that they accept by name",
             counted(explained.warnings as u64, "warning")
         );
     }
+    let _ = writeln!(text, "{}", verdict(explained, need));
+    if !explained.beaten_by.is_empty() {
+        text.push_str("These are better in one number and worse in none:\n");
+        explained.beaten_by.iter().for_each(|better| differences(&mut text, better));
+    }
+    if !explained.assumed_better.is_empty() {
+        text.push_str(
+            "These have better numbers, but exceed an assumed limit. They do not remove a fabric within published limits:\n",
+        );
+        explained.assumed_better.iter().for_each(|better| differences(&mut text, better));
+    }
+    text
+}
+
+/// Returns whether the fabric is on the front.
+fn verdict(explained: &Explained, need: &Need) -> String {
     let nics = number(need.nics.into());
     let front = format!("the front for {nics} NICs, which is {}", counted(explained.front as u64, "design"));
-    let verdict = if explained.on_front {
+    if explained.on_front {
         format!("It is on {front}.")
+    } else if !explained.outside.is_empty() {
+        format!("It is outside of the need, so it is not on {front}.")
     } else if explained.unbeaten {
         format!("No design beats it on {front}.")
     } else {
-        format!("It is not on {front}. These are better in one number and worse in none:")
-    };
-    let _ = writeln!(text, "{verdict}");
-    for better in &explained.beaten_by {
-        let _ = writeln!(text, "\n    {}", page::title(&better.design));
-        for Difference { number: name, named, design } in &better.numbers {
-            let _ = writeln!(text, "    {name:<28} {:>12} instead of {}", number(*design), number(*named));
-        }
+        format!("It is not on {front}.")
     }
-    text
+}
+
+fn differences(text: &mut String, Better { numbers, design }: &Better) {
+    let _ = writeln!(text, "\n    {}", page::title(design));
+    for Difference { number: name, named, design } in numbers {
+        let _ = writeln!(text, "    {name:<28} {:>12} instead of {}", number(*design), number(*named));
+    }
+    if let Some(assumed) = &design.assumed {
+        let _ = writeln!(text, "    assumed limit exceeded: {assumed}");
+    }
 }

@@ -4,12 +4,13 @@
 //! elements, or with several operating systems is rejected with the reason. Its counts would be wrong.
 
 use camino::Utf8Path;
-use closc_design::{CableKind, Design, Measure, Media, Side, Third, Tier};
+use closc_design::{CableKind, Compared, Design, Measure, Media, Side, Third, Tier, Unmeasured};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use closc_topology::{Cable, PortBlock, Tier as TierOfFile, Topology, Wiring};
 
+use super::OWN_POWER;
 use super::checks::Passed;
 use super::row::Row;
 
@@ -98,10 +99,43 @@ fn kind(cable: &Cable) -> CableKind<'_> {
     CableKind { medium: &cable.medium, length: cable.length }
 }
 
+/// Returns the numbers of a named fabric.
+///
+/// # Errors
+///
+/// Its items without a price, or without published power.
+pub(super) fn measure(
+    file: &Utf8Path,
+    design: &Design<'_>,
+    compared: Compared<'_>,
+    media: &Media<'_>,
+) -> anyhow::Result<Measure> {
+    let listed = |items: Vec<String>| {
+        let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
+        items.join(", ")
+    };
+    design.measure(compared, media).map_err(|why| match why {
+        Unmeasured::Price => {
+            let bill = design.bill();
+            let missing = compared.prices.map(|prices| prices.missing(&bill).map(str::to_owned).collect());
+            anyhow::anyhow!("`{file}` has items without a price: add {}", listed(missing.unwrap_or_default()))
+        }
+        Unmeasured::Power => {
+            let [typical, _] = design.power(media).unpublished();
+            anyhow::anyhow!("`{file}` has items without published power: {}; {OWN_POWER}", listed(typical))
+        }
+    })
+}
+
 /// Returns the row of a named fabric.
-pub(super) fn row(plan: &Plan, design: &Design<'_>, measure: &Measure, is_priced: bool) -> Row {
+pub(super) fn row(
+    (plan, assumed): (&Plan, Option<String>),
+    design: &Design<'_>,
+    measure: &Measure,
+    is_priced: bool,
+) -> Row {
     let qos = plan.topology().qos.name().to_string();
-    let passed = Passed { qos, base_rtt_ns: plan.delay().base_rtt.0, ..Passed::absent() };
+    let passed = Passed { qos, assumed, base_rtt_ns: plan.delay().base_rtt.0, ..Passed::absent() };
     Row::new(design, measure, &media(plan.topology()), is_priced, passed)
 }
 

@@ -1,0 +1,86 @@
+//! `closc design --explain`: its answers agree with the list of designs.
+
+mod common;
+
+use common::Place;
+
+fn words(flags: &str) -> Vec<&str> {
+    ["design"].into_iter().chain(flags.split(' ')).collect()
+}
+
+const SMALL: &str = "--nics 512 --speed 800G --planes 2 --platform spectrum4-sn5600 --routing bgp-unnumbered";
+
+/// The file has the numbers of a design, but other rails or nodes.
+#[test]
+fn a_fabric_outside_of_the_need_is_not_on_the_front() {
+    let place = Place::new();
+    place.ends(0, &words(&format!("{SMALL} --rails 8 --out file.yaml")));
+    let inside = place.json(0, &words(&format!("{SMALL} --rails 8 --explain file.yaml")));
+    assert!(inside["on_front"] == true && inside["unbeaten"] == true, "{inside:#}");
+    for other in ["--rails 1", "--rails 4 --nics-per-node 4"] {
+        let explain = format!("{SMALL} {other} --explain file.yaml");
+        let explained = place.json(0, &words(&explain));
+        assert!(explained["on_front"] == false && explained["unbeaten"] == true, "{other}: {explained:#}");
+        let page = place.ends(0, &words(&explain));
+        assert!(page.contains("It is outside of the need, so it is not on the front"), "{other}: {page}");
+    }
+}
+
+/// Designs that exceed an assumed limit have better numbers, but do not beat a design within published limits.
+#[test]
+fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
+    let place = Place::new();
+    let flags = "--nics 1024 --os eos --routing bgp-unnumbered --planes 8";
+    let found = place.json(0, &words(&format!("{flags} --show 32")));
+    let rows = found["designs"].as_array().expect("a list");
+    let is_assumed = |row: &&serde_json::Value| !row["assumed"].is_null();
+    let number = |row: &serde_json::Value, name: &str| row[name].as_u64().expect("a number");
+    let (firm, assumed) = rows
+        .iter()
+        .filter(|row| !is_assumed(row))
+        .find_map(|firm| {
+            let is_better = |row: &&serde_json::Value| {
+                ["switches", "capacity_gbps", "cables_switch", "modules"]
+                    .iter()
+                    .all(|name| number(row, name) <= number(firm, name))
+            };
+            Some((firm, rows.iter().filter(is_assumed).find(is_better)?))
+        })
+        .expect("a design within published limits, and one with better numbers");
+    place.write("firm.yaml", firm["file"].as_str().expect("a text"));
+    place.write("assumed.yaml", assumed["file"].as_str().expect("a text"));
+
+    let explained = place.json(0, &words(&format!("{flags} --explain firm.yaml")));
+    assert!(explained["on_front"] == true, "{explained:#}");
+    assert_eq!(explained["beaten_by"], serde_json::json!([]), "{explained:#}");
+    assert!(!explained["assumed_better"][0]["design"]["assumed"].is_null(), "{explained:#}");
+    let page = place.ends(0, &words(&format!("{flags} --explain firm.yaml")));
+    let heading = "These have better numbers, but exceed an assumed limit.";
+    assert!(page.contains("It is on the front") && page.contains(heading), "{page}");
+
+    let explained = place.json(0, &words(&format!("{flags} --explain assumed.yaml")));
+    assert_eq!(explained["named"]["assumed"], assumed["assumed"], "{explained:#}");
+    assert_eq!(explained["warnings"], 0, "the file allows W0904");
+    let page = place.ends(0, &words(&format!("{flags} --explain assumed.yaml")));
+    assert!(page.contains("assumed limit exceeded: ") && !page.contains(heading), "{page}");
+}
+
+#[test]
+fn items_without_a_price_or_power_are_named() {
+    let place = Place::new();
+    let flags = "--nics 1024 --platform th5-64x800g --speed 800G";
+    place.ends(0, &words(&format!("{flags} --out th5.yaml")));
+    let remedy = "add the power of switches in a file for `--platforms`, or use another `--objective`";
+    let said = place.ends(1, &words(&format!("{flags} --objective power --explain th5.yaml")));
+    assert!(said.contains("`th5.yaml` has items without published power: `th5-64x800g`"), "{said}");
+    assert!(said.contains(remedy), "{said}");
+    let said = place.ends(1, &words(&format!("{flags} --objective power")));
+    assert!(said.contains("without published power; the first has `th5-64x800g`"), "{said}");
+    assert!(said.contains(remedy), "{said}");
+    place.write("prices.csv", "item,price\nspectrum4-sn5600,1\ncable nic-t0,1\n");
+    for named in ["--nics 1024 --explain th5.yaml", "--compare th5.yaml th5.yaml"] {
+        let said = place.ends(1, &words(&format!("{named} --prices prices.csv")));
+        let items = "add `th5-64x800g`, `cable switch-switch`, `module switch-switch`";
+        assert!(said.contains(items), "{named}: {said}");
+    }
+}
