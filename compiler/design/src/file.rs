@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{SkuFeature, Standing};
@@ -45,8 +46,13 @@ impl Design<'_> {
 }
 
 /// Returns the fabric file of a design with a QoS profile. It allows the warning about assumed limits if the design
-/// exceeds one.
-pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> String {
+/// exceeds one. With the third tier of a later stage, it has the widths of that stage, so that growth renumbers nothing.
+pub fn text(
+    need: &Need,
+    design: &Design<'_>,
+    (qos, is_firm): (&str, bool),
+    later: Option<&Third<'_>>,
+) -> String {
     let mut text = String::new();
     let routing = design.routing;
     let _ = write!(
@@ -88,9 +94,15 @@ tiers:
         lanes = design.nic_lanes(),
     );
     tiers(&mut text, need, design);
-    segments(&mut text, design);
+    segments(&mut text, design.routing, later.or(design.third.as_ref()));
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
+    warnings(&mut text, need, design, is_firm);
+    text
+}
+
+/// Writes the warnings that the file accepts by name.
+fn warnings(text: &mut String, need: &Need, design: &Design<'_>, is_firm: bool) {
     let weaknesses = design.weaknesses();
     let is_dark = wastes_ports(&need.limits, design) && design.t1_is_dark();
     if !weaknesses.is_empty() || is_dark || !is_firm {
@@ -101,7 +113,6 @@ tiers:
         }
         text.push_str(if is_firm { "" } else { BEYOND });
     }
-    text
 }
 
 /// Returns how the fabric grows without moving a plugged cable.
@@ -112,10 +123,19 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
             .to_owned();
     }
     let per_step = if design.third.is_some() { places / design.zones() } else { places / design.groups };
+    let highest = design.third.as_ref().map_or(&design.t1, |third| &third.tier);
+    let spare = if spare(need, highest).is_empty() { "" } else { ", lower `spare` by as many" };
     let edit = match (&design.third, design.parallel) {
-        (Some(_), _) => format!("raise `zones`, at most to {}", largest / per_step),
+        (Some(third), _) => format!(
+            "raise `zones`, at most to {},\n# and `tiers.t2.down.count` by {} for each of them{spare}",
+            largest / per_step,
+            third.ports_per_zone
+        ),
+        (None, _) if !design.has_t1() => format!(
+            "raise `hosts.per_group` and `tiers.t0.down.count`, at most to {}",
+            largest / design.zones().max(1)
+        ),
         (None, parallel) => {
-            let spare = if spare(need, design).is_empty() { "" } else { ", lower `spare` by as many" };
             let groups = largest / per_step;
             let units = if design.unit > 1 {
                 format!("by {}, one for each rail", design.unit)
@@ -131,10 +151,10 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
 }
 
 /// Writes the widths of addresses and uSIDs of three tiers.
-fn segments(text: &mut String, design: &Design<'_>) {
-    let Some(third) = &design.third else { return };
+fn segments(text: &mut String, routing: Routing, third: Option<&Third<'_>>) {
+    let Some(third) = third else { return };
     let stated = third.stated_bits();
-    if design.routing.is_source_routed() {
+    if routing.is_source_routed() {
         let widths = stated
             .map_or(String::new(), |[zone, index]| format!(", widths: {{ zone: {zone}, index: {index} }}"));
         let _ = write!(text, "\nsrv6: {{ plan: plane-in-block{widths} }}  # {SEGMENTS}\n");
@@ -198,25 +218,29 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     if !design.has_t1() {
         return;
     }
-    let spare = spare(need, design);
+    let spare = |tier: &Tier<'_>| spare(need, tier);
+    let for_growth = |spare: &str| if spare.is_empty() { "" } else { "; spare ports are for growth" };
+    let kept = if design.third.is_some() { String::new() } else { spare(&design.t1) };
     let _ = writeln!(
         text,
         "  t1: {{ platform: {}, os: {os}{} }}  # {} in each plane{}, {} in all{}",
         design.t1.platform.id,
-        ports(&design.t1, &spare),
+        ports(&design.t1, &kept),
         design.t1s(),
         and_zone(design),
         number(design.t1.switches.into()),
-        if spare.is_empty() { String::new() } else { "; spare ports are for growth".to_owned() }
+        for_growth(&kept)
     );
     if let Some(Third { tier, rows, ports_per_zone, .. }) = &design.third {
         let wiring = if *rows == 1 { String::new() } else { format!(", wiring: rows, rows: {rows}") };
+        let kept = spare(tier);
         let _ = writeln!(
             text,
-            "  t2: {{ platform: {}, os: {os}{}{wiring}, ports_per_zone: {ports_per_zone} }}  # {} in all",
+            "  t2: {{ platform: {}, os: {os}{}{wiring}, ports_per_zone: {ports_per_zone} }}  # {} in all{}",
             tier.platform.id,
-            ports(tier, ""),
-            number(tier.switches.into())
+            ports(tier, &kept),
+            number(tier.switches.into()),
+            for_growth(&kept)
         );
     }
 }
@@ -247,11 +271,11 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
     )
 }
 
-/// Returns the T1 ports reserved for growth, if the need asks for it.
-fn spare(need: &Need, design: &Design<'_>) -> String {
-    let ports = u32::from(design.t1.platform.panel.cages) * u32::from(design.t1.down.breakout.ports);
-    let used = design.t1.down.count;
-    let is_kept = need.limits.grow_to.is_some() && design.third.is_none() && used < ports;
+/// Returns the ports of the highest tier that are reserved for growth, if the need asks for it.
+fn spare(need: &Need, highest: &Tier<'_>) -> String {
+    let ports = u32::from(highest.platform.panel.cages) * u32::from(highest.down.breakout.ports);
+    let used = highest.down.count;
+    let is_kept = need.limits.grow_to.is_some() && used < ports;
     if is_kept { format!(", spare: {}", ports - used) } else { String::new() }
 }
 

@@ -363,6 +363,7 @@ impl Part<'_> {
             .collect();
         for zones in (2..=ZONES_MAX).filter(|zones| base.groups.is_multiple_of(zones * rails)) {
             let in_zone = Base { groups: base.groups / zones, ..*base };
+            let later = self.zones_later(&in_zone, zones);
             for &(t1, higher) in &t1s {
                 let down = u64::from(in_zone.groups) * u64::from(split.speed.mbps());
                 let up = down.div_ceil(u64::from(higher.speed.mbps()).max(1)).max(2) as u32;
@@ -371,9 +372,9 @@ impl Part<'_> {
                 }
                 for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == higher.speed) {
                     let fits =
-                        |rows: &u32| base.up.is_multiple_of(*rows) && zones * base.up / rows <= t2.ports();
+                        |rows: &u32| base.up.is_multiple_of(*rows) && later * base.up / rows <= t2.ports();
                     let Some(rows) = (1..=base.up).find(fits) else { continue };
-                    let Some(zone_bits) = self.zone_bits(&in_zone, zones) else { continue };
+                    let Some(zone_bits) = self.zone_bits(&in_zone, later) else { continue };
                     let third = Third { zone_bits, ..self.third(&in_zone, t2, zones, (rows, up)) };
                     let design = self.design(&in_zone, (1, base.up), t1, zones, Some((third, up)));
                     if self.keeps(&design) {
@@ -393,11 +394,15 @@ impl Part<'_> {
         Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
     }
 
-    /// Returns the bits that number the zones, including those of later growth. Returns `None` if too few bits are
-    /// left for the switches of a zone.
-    fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
+    /// Returns the zones after growth. The T2s have ports for all of them from the start.
+    fn zones_later(self, base: &Base<'_>, zones: u32) -> u32 {
         let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
-        let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones.max(later) <= 1 << bits)?;
+        zones.max(later)
+    }
+
+    /// Returns the bits that number the zones. Returns `None` if too few bits are left for the switches of a zone.
+    fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
+        let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
         let index_max = (1 << (Third::USID_BITS - bits)) - 1;
         let fits = bits == Third::ZONE_BITS
             || !self.routing.is_source_routed()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_compile::front::{self, Options, Source};
-use closc_design::{Design, Need, Side, Tier, Verdict};
+use closc_design::{Design, Need, Side, Third, Tier, Verdict};
 
 /// The warning about a known fault of a release.
 pub(super) const KNOWN_FAULT: &str = "W0203";
@@ -23,6 +23,8 @@ const TRIED: usize = 256;
 pub(super) struct Checks<'a> {
     pub need: &'a Need,
     stages: &'a [u32],
+    /// The third tier of the last stage, if the stages have separate designs.
+    last: Option<&'a Third<'a>>,
     options: Options,
     /// The file of each design that passed, by its key.
     files: BTreeMap<String, Passed>,
@@ -61,7 +63,13 @@ impl Passed {
 impl<'a> Checks<'a> {
     pub(super) fn new(need: &'a Need, stages: &'a [u32], options: Options) -> Self {
         let (files, tried, unmarkable) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Checks { need, stages, options, files, first: None, tried, unmarkable, unchecked: Vec::new() }
+        let (last, first, unchecked) = (None, None, Vec::new());
+        Checks { need, stages, last, options, files, first, tried, unmarkable, unchecked }
+    }
+
+    /// Writes the widths of the third tier of the last stage into every file.
+    pub(super) fn with_last(self, last: Option<&'a Third<'a>>) -> Self {
+        Checks { last, ..self }
     }
 
     /// Returns the file of a design that passed.
@@ -135,7 +143,7 @@ impl<'a> Checks<'a> {
     }
 
     fn one(&self, design: &Design<'_>, qos: &str, is_firm: bool) -> anyhow::Result<Result<Passed, Finding>> {
-        let file = closc_design::text(self.need, design, qos, is_firm);
+        let file = closc_design::text(self.need, design, (qos, is_firm), self.last);
         let reading = front::read_text(&Source::Stdin, file.as_bytes(), &self.options)?;
         let (faults, findings): (Vec<_>, Vec<_>) =
             reading.diagnostics.iter().partition(|found| found.rule.code == KNOWN_FAULT);

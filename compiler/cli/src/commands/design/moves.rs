@@ -11,7 +11,7 @@ use closc_diff::grow::WorkOrder;
 use closc_plan::Plan;
 
 use super::checks::{Checks, Passed};
-use super::row::{self, StageRow};
+use super::row::{self, Moves, StageRow};
 use super::{Asked, Searched, search};
 use crate::args::Args;
 
@@ -31,7 +31,7 @@ struct Stage<'a> {
 /// The minimum number of moved cables up to a design of a stage, with the designs of the earlier stages.
 struct Chain {
     moved: u64,
-    moves: Vec<u64>,
+    moves: Vec<Moves>,
     path: Vec<usize>,
 }
 
@@ -80,14 +80,16 @@ fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Resul
         stages.push(stage);
     }
     stages.push(vec![end]);
-    let start = || Chain { moved: 0, moves: vec![0], path: Vec::new() };
+    let start = || Chain { moved: 0, moves: vec![Moves::default()], path: Vec::new() };
     let mut chains: Vec<Chain> = stages[0].iter().map(|_| start()).collect();
     for pair in stages.windows(2) {
         let next = pair[1].iter().filter_map(|new| {
             let ways = pair[0].iter().zip(&chains).enumerate().map(|(at, (old, chain))| {
-                let moved = WorkOrder::between(&old.plan, &new.plan).moved();
+                let order = WorkOrder::between(&old.plan, &new.plan);
+                let moves = Moves { cables: order.moved(), renumbers: !order.renumbers.is_empty() };
+                let moved = moves.cables;
                 let path = chain.path.iter().copied().chain([at]).collect();
-                let moves = chain.moves.iter().copied().chain([moved]).collect();
+                let moves = chain.moves.iter().copied().chain([moves]).collect();
                 Chain { moved: chain.moved + moved, moves, path }
             });
             ways.min_by_key(|chain| chain.moved)
@@ -96,10 +98,10 @@ fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Resul
     }
     let Some(chain) = chains.into_iter().min_by_key(|chain| chain.moved) else { return Ok(None) };
     let path = chain.path.iter().copied().chain([0]);
-    let along: Vec<(&Design<'_>, &str, u64)> = path
+    let along: Vec<(&Design<'_>, &str, Moves)> = path
         .zip(&stages)
         .zip(&chain.moves)
-        .map(|((at, stage), moved)| (&stage[at].design, stage[at].passed.file.as_str(), *moved))
+        .map(|((at, stage), moves)| (&stage[at].design, stage[at].passed.file.as_str(), *moves))
         .collect();
     Ok(Some(row::stages_of(sizes, &along)))
 }
@@ -131,7 +133,7 @@ fn earlier<'a>(
         let _outside = closc_design::space(&need, asked.catalogue, &mut take);
     }
     designs.sort_by_key(|design| design.tiers().map(|tier| tier.switches).sum::<u32>());
-    let mut checks = Checks::new(&need, &[], options.clone());
+    let mut checks = Checks::new(&need, &[], options.clone()).with_last(last.third.as_ref());
     let mut stages = Vec::new();
     for design in designs {
         checks.pass(&design)?;

@@ -143,9 +143,12 @@ pub(super) fn row(
 pub(super) fn hosts(topology: &Topology, nics_per_node: u8, rails: u8) -> Vec<String> {
     let hosts = &topology.hosts;
     let differs = [
-        ("NICs per node", hosts.nics_per_node, nics_per_node, "--nics-per-node"),
-        ("rails", hosts.rails, rails, "--rails"),
+        ("NIC per node", "NICs per node", hosts.nics_per_node, nics_per_node, "--nics-per-node"),
+        ("rail", "rails", hosts.rails, rails, "--rails"),
     ];
-    let differs = differs.into_iter().filter(|(_, has, wants, _)| has != wants);
-    differs.map(|(what, has, wants, flag)| format!("it has {has} {what}, and `{flag}` is {wants}")).collect()
+    let differs = differs.into_iter().filter(|(.., has, wants, _)| has != wants);
+    let line = |(one, many, has, wants, flag)| {
+        format!("it has {has} {}, and `{flag}` is {wants}", if has == 1 { one } else { many })
+    };
+    differs.map(line).collect()
 }

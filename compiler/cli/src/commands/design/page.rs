@@ -143,7 +143,7 @@ fn body(text: &mut String, row: &Row) {
     ));
     for (at, stage) in row.stages.iter().enumerate() {
         line(format!(
-            "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {}",
+            "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {}{}",
             at + 1,
             number(stage.places.into()),
             counted(stage.switches.into(), "switch"),
@@ -153,7 +153,8 @@ fn body(text: &mut String, row: &Row) {
                 0 => "no plugged cable moves".to_owned(),
                 1 => "1 plugged cable moves".to_owned(),
                 moved => format!("{} plugged cables move", number(moved)),
-            }
+            },
+            if stage.renumbers { "; names or addresses change" } else { "" }
         ));
     }
     notes(row).into_iter().for_each(line);

@@ -139,8 +139,19 @@ pub(crate) struct StageRow {
     pub cables_switch_added: u64,
     /// Plugged cables that it moves or removes.
     pub cables_moved: u64,
+    /// Whether names or addresses of existing devices change.
+    pub renumbers: bool,
     /// The fabric file.
     pub file: String,
+}
+
+/// Effects of a stage on existing cables and devices.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Moves {
+    /// Plugged cables that it moves or removes.
+    pub cables: u64,
+    /// Whether names or addresses change.
+    pub renumbers: bool,
 }
 
 impl Row {
@@ -211,16 +222,17 @@ pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &P
         .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grown(*nics, need) });
     let grown: Vec<Design<'_>> = grown.collect();
     let files = std::iter::once(&passed.file).chain(&passed.later);
-    let along: Vec<(&Design<'_>, &str, u64)> =
-        grown.iter().zip(files).map(|(design, file)| (design, file.as_str(), 0)).collect();
+    let none = Moves::default();
+    let along: Vec<(&Design<'_>, &str, Moves)> =
+        grown.iter().zip(files).map(|(design, file)| (design, file.as_str(), none)).collect();
     stages_of(sizes, &along)
 }
 
-/// Describes stages by their designs, files and moved cables.
-pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, u64)]) -> Vec<StageRow> {
+/// Describes stages by their designs, files and effects.
+pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, Moves)]) -> Vec<StageRow> {
     let switches = |design: &Design<'_>| design.tiers().map(|tier| tier.switches).sum::<u32>();
     let (mut before, mut rows) = ((0, 0), Vec::new());
-    for (nics, (design, file, moved)) in sizes.iter().zip(along) {
+    for (nics, (design, file, moves)) in sizes.iter().zip(along) {
         let now = (switches(design), design.cables());
         rows.push(StageRow {
             nics: *nics,
@@ -228,7 +240,8 @@ pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, u64)]) -> Ve
             switches: now.0,
             switches_added: now.0.saturating_sub(before.0),
             cables_switch_added: now.1.saturating_sub(before.1),
-            cables_moved: *moved,
+            cables_moved: moves.cables,
+            renumbers: moves.renumbers,
             file: (*file).to_owned(),
         });
         before = now;
