@@ -137,7 +137,8 @@ pub(crate) mod rule {
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 
-    const CABLES: &str = "thresholds follow the longest path; the time to replace cables is not included";
+    const CABLES: &str = "a cable that is replaced is down meanwhile, and hosts or switches get thresholds for the longest path; the time to \
+                          replace cables is not included";
     const ZONE_CABLES: &str = "cables of single zones change, and thresholds of all switches follow the longest path; the time to \
                                replace cables is not included";
 
