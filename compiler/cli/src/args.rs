@@ -17,7 +17,7 @@ mod number;
 pub(crate) mod place;
 pub mod serve;
 pub mod te;
-mod verbs;
+pub(crate) mod verbs;
 pub mod whatif;
 
 use std::ffi::{OsStr, OsString};

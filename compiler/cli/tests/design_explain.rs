@@ -84,3 +84,50 @@ fn items_without_a_price_or_power_are_named() {
         assert!(said.contains(items), "{named}: {said}");
     }
 }
+
+/// The message names the options that permit a design.
+#[test]
+fn limits_that_no_design_keeps_are_refused_with_advice() {
+    let place = Place::new();
+    for (flags, wanted) in [
+        ("--nics 2048 --tiers 1", "no design keeps these limits: use `--tiers 2`"),
+        ("--nics 24 --tiers 3 --planes 1", "no design keeps these limits: use `--tiers 1`"),
+        (
+            "--nics 512 --grow-to 800000 --planes 1 --platform spectrum3-sn4700",
+            "no design keeps these limits: use a smaller `--grow-to`, or none",
+        ),
+        (
+            "--nics 400000000 --planes 4",
+            "no design keeps these limits: none of `--tiers`, `--planes` and `--oversubscription` alone permits one",
+        ),
+        (
+            "--nics 1024 --routing srv6-static --os eos",
+            "E0213: `eos` does not support `routing: srv6-static`; change `--routing` or `--os`",
+        ),
+        ("--nics 64 --pick abc --out x.yaml", "expected a whole number"),
+    ] {
+        let code = if flags.contains("abc") { 64 } else { 1 };
+        let said = place.ends(code, &words(flags));
+        assert!(said.contains(wanted), "{flags}: {said}");
+    }
+}
+
+/// 800G over eight lanes of 100G at one end and four of 200G at the other.
+#[test]
+fn cables_with_different_lanes_at_their_ends_are_printed() {
+    let place = Place::new();
+    let flags = "--nics 1024 --speed 800G --planes 8 --routing bgp-unnumbered --platform th6-1024x100g,spectrum6-sn6600";
+    let found = place.json(0, &words(flags));
+    let rows = found["designs"].as_array().expect("a list");
+    let lanes = "t0-t1 ports have 8 x 100G and 4 x 200G lanes: order modules with equal optical lanes";
+    let is_of = |row: &serde_json::Value, t0: &str, t1: &str| {
+        row["tiers"][0]["platform"] == t0 && row["tiers"][1]["platform"] == t1
+    };
+    let (th6, sn6600) = ("th6-1024x100g", "spectrum6-sn6600");
+    let mixed = rows.iter().find(|row| is_of(row, th6, sn6600)).expect("a design with both");
+    assert_eq!(mixed["unequal_lanes"], serde_json::json!([lanes]), "{mixed:#}");
+    let equal = rows.iter().find(|row| is_of(row, sn6600, sn6600)).expect("a design with one");
+    assert_eq!(equal["unequal_lanes"], serde_json::json!([]), "{equal:#}");
+    let page = place.ends(0, &words(flags));
+    assert!(page.contains(&format!("    modules: {lanes}\n")), "{page}");
+}

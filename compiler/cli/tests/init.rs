@@ -94,7 +94,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ("--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
         ("--nics 400000000", "no design keeps these limits"),
         ("--nics 4000000 --tiers 2", "no design keeps these limits"),
-        ("--nics 1000000 --tiers 2", "`closc design --oversubscription`"),
+        ("--nics 1000000 --tiers 2", "use `--tiers 3`"),
         ("--nics 256 --speed 401G", "change `--speed`, "),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
         ("--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),

@@ -4,6 +4,7 @@
 //! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes. A number in a design is
 //! a count and never an estimate. No price is made up, and each figure of power has a source.
 
+mod advice;
 mod bill;
 mod breach;
 mod cables;
@@ -11,6 +12,7 @@ mod design;
 mod figures;
 mod file;
 mod front;
+mod lanes;
 mod measure;
 mod need;
 mod optics;
@@ -23,6 +25,7 @@ mod space;
 mod stages;
 mod weakness;
 
+pub use advice::advice;
 pub use breach::breaches;
 pub use cables::{CableKind, Media};
 pub use design::{Design, Side, Third, Tier};

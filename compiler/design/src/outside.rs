@@ -48,10 +48,12 @@ pub enum Outside {
         nics: u8,
     },
     /// With any of these numbers of planes, a failed T0 costs more than the limit.
-    #[error("{}", fail(*least))]
+    #[error("{}", fail(*least, *next))]
     Planes {
         /// The fewest planes that keep the limit.
         least: u32,
+        /// The fewest planes that keep it and divide the speed of a NIC.
+        next: Option<u16>,
     },
     /// Planes by NIC do not divide the rails.
     #[error(
@@ -123,10 +125,7 @@ pub enum Outside {
     #[error("{0}")]
     Named(String),
     /// Designs exist for other limits only.
-    #[error(
-        "no design keeps these limits: allow more `--tiers` or `--planes`, or more oversubscription or loss by \
-         `closc design --oversubscription` or `--fail`"
-    )]
+    #[error("no design keeps these limits")]
     Limits,
 }
 
@@ -135,6 +134,13 @@ impl Outside {
     pub(crate) fn vendor<'v>(name: &str, known: impl Iterator<Item = &'v str>) -> Self {
         let known: BTreeSet<&str> = known.collect();
         Outside::Vendor { name: name.to_owned(), known: listed(known) }
+    }
+
+    /// Reports that the need has too few planes for its limit on the failure of a T0.
+    pub(crate) fn planes(need: &Need, least: u32) -> Self {
+        let mut enough = (1..=PLANES_MAX as u16).filter(|planes| u32::from(*planes) >= least);
+        let next = enough.find(|planes| need.port_speed(*planes).is_some());
+        Outside::Planes { least, next }
     }
 
     /// Reports an unknown name.
@@ -148,16 +154,18 @@ impl Outside {
 const PLANES_MAX: u32 = 16;
 
 /// Returns the reason why a limit on the failure of a T0 cannot be kept.
-fn fail(least: u32) -> String {
+fn fail(least: u32, next: Option<u16>) -> String {
     if least > PLANES_MAX {
         let percent = 100_u32.div_ceil(PLANES_MAX);
         return format!(
             "`--fail` needs {least} planes, and a fabric has at most {PLANES_MAX}: allow `t0<={percent}%`"
         );
     }
-    format!(
-        "`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane; list them by `--planes`"
-    )
+    let next = next.map_or_else(
+        || "no number of planes from there divides the speed of a NIC".to_owned(),
+        |next| format!("use `--planes {next}`"),
+    );
+    format!("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane; {next}")
 }
 
 /// Returns the reason where no platform has the ports and the routing.

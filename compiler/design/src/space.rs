@@ -156,7 +156,7 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     }
     let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
     let keeps = speeds.iter().any(|(planes, _)| u32::from(*planes) >= least);
-    if keeps { Ok(speeds) } else { Err(Outside::Planes { least }) }
+    if keeps { Ok(speeds) } else { Err(Outside::planes(need, least)) }
 }
 
 /// Checks that the NICs of a node are the same number on each rail.

@@ -119,12 +119,12 @@ pub(crate) struct DesignArgs {
     /// Objective by which designs are sorted
     #[arg(long, value_enum, default_value_t = Objective::Capacity)]
     pub objective: Objective,
-    /// Maximum number of designs printed
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=32))]
+    /// Maximum number of designs printed, 1 to 255
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..))]
     pub show: u8,
     /// Number of the design to write with `--out`
     #[arg(
-        long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32),
+        long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..),
         requires = "out"
     )]
     pub pick: u8,

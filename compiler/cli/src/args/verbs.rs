@@ -66,9 +66,21 @@ pub(super) fn answered(error: Error) -> Error {
     }
 }
 
+/// Reasons of Rust's parser of numbers, and these in words.
+const REASONS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "expected a whole number"),
+    ("cannot parse integer from empty string", "expected a whole number"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+];
+
 /// Writes the limits of a number in words: the parser writes them as `1..=16`.
-fn in_words(error: Error) -> Error {
+pub(crate) fn in_words(error: Error) -> Error {
     let text = error.to_string();
+    if let Some((reason, words)) = REASONS.into_iter().find(|(reason, _)| text.contains(reason)) {
+        let text = text.replace(reason, words);
+        return Error::raw(error.kind(), text.strip_prefix("error: ").unwrap_or(&text));
+    }
     let Some((before, limits)) = text.split_once(" is not in ") else { return error };
     let Some((limits, after)) = limits.split_once('\n') else { return error };
     let Some((least, most)) = limits.split_once("..=") else { return error };

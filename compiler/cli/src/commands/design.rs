@@ -40,7 +40,7 @@ use crate::args::design::{DesignArgs, Objective};
 use crate::args::{Args, Format};
 use crate::input;
 use crate::output::{self, Document, Outcome};
-use checks::{Checks, Passed};
+use checks::{Checks, Finding, Passed};
 
 /// The designs.
 pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
@@ -184,7 +184,7 @@ fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Des
     let last = Asked { need: &need, stages: &[], ..*asked };
     let moving = match moves::found(args, asked, &last) {
         Ok(moving) => moving,
-        Err(error) if error.is::<Outside>() => return None,
+        Err(error) if error.is::<Outside>() || error.is::<NoDesign>() => return None,
         Err(error) => return Some(Err(error)),
     };
     let moves::Moving { searched, stages } = moving;
@@ -201,7 +201,7 @@ fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Des
 fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>> {
     let mut candidates = Candidates::new(asked.compared);
     let underused = closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
-        .map_err(|why| outside(why, asked.stages))?;
+        .map_err(|why| outside(why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
     if compared == unpriced + unpublished {
@@ -213,11 +213,26 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     let routings = routings(&fronts, asked.need);
     let mut front = closc_design::merged(fronts.into_values());
     if front.is_empty() {
-        bail!("no design of this size passes the checks; the first has {}", checks.first.unwrap_or_default());
+        bail!(refused(checks.first.as_ref()));
     }
     closc_design::order(&mut front, asked.objective.of());
     Ok(Searched { checks, compared, unpriced, unpublished, routings, underused, front })
 }
+
+/// Returns the reason why no design passes the checks.
+fn refused(first: Option<&Finding>) -> String {
+    let Some((code, message)) = first else { return "no design passes the checks".to_owned() };
+    let remedy = match *code {
+        NO_ROUTING => "change `--routing` or `--os`".to_owned(),
+        "" => "change `--platform`, `--planes` or `--tiers`".to_owned(),
+        code => format!("`closc explain {code}` describes it"),
+    };
+    let found = if code.is_empty() { message.clone() } else { format!("{code}: {message}") };
+    format!("no design passes the checks; the first has {found}; {remedy}")
+}
+
+/// The error about a routing that an operating system does not support.
+const NO_ROUTING: &str = "E0213";
 
 /// Remedy for items without published power.
 const OWN_POWER: &str = "add the power of switches in a file for `--platforms`, or use another `--objective`";
@@ -247,11 +262,25 @@ fn unmeasured(candidates: &Candidates<'_, '_>) -> String {
 )]
 struct NoGrowth(String);
 
+/// No design keeps the limits, and the options that permit one.
+#[derive(Debug, thiserror::Error)]
+#[error("no design keeps these limits: {0}")]
+struct NoDesign(String);
+
 /// Returns the reason for an empty search; with stages, the message refers to them.
-fn outside(why: Outside, stages: &[u32]) -> anyhow::Error {
-    match (why, stages.last()) {
+fn outside(why: Outside, asked: &Asked<'_>) -> anyhow::Error {
+    match (&why, asked.stages.last()) {
         (Outside::Limits, Some(last)) => NoGrowth(number((*last).into())).into(),
-        (why, _) => why.into(),
+        (Outside::Limits, None) => {
+            let permits = closc_design::advice(asked.need, asked.catalogue);
+            NoDesign(match permits.as_slice() {
+                [] => "none of `--tiers`, `--planes` and `--oversubscription` alone permits one".to_owned(),
+                [one] => format!("use {one}"),
+                several => format!("use one of {}", several.join(", ")),
+            })
+            .into()
+        }
+        _ => why.into(),
     }
 }
 

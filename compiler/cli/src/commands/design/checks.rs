@@ -29,7 +29,7 @@ pub(super) struct Checks<'a> {
     /// The file of each design that passed, by its key.
     files: BTreeMap<String, Passed>,
     /// The first finding of a file that did not pass.
-    pub first: Option<String>,
+    pub first: Option<Finding>,
     /// Number of checks per routing.
     tried: BTreeMap<&'static str, usize>,
     /// Combinations of hardware and QoS profile for which the profile has no thresholds.
@@ -103,7 +103,7 @@ impl<'a> Checks<'a> {
                     }
                     Err((code, message)) => {
                         tracing::debug!("{}: {code}: {message}", key(design));
-                        self.first.get_or_insert_with(|| format!("{code}: {message}"));
+                        self.first.get_or_insert_with(|| (code, message.clone()));
                         if code != closc_design::ASSUMED {
                             if code == MARKS {
                                 self.unmarkable.insert(hardware);
@@ -164,7 +164,7 @@ impl<'a> Checks<'a> {
 
 /// Code and message of a finding. The code is empty if the file does not have the NICs of its design, or a stage has no
 /// ports for its NICs.
-type Finding = (&'static str, String);
+pub(super) type Finding = (&'static str, String);
 
 /// Returns a key of the hardware with its OS, planes and breakouts, and of a profile.
 fn hardware(design: &Design<'_>, qos: &str) -> String {

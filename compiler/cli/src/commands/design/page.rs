@@ -96,7 +96,8 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
         let above: Vec<String> = above.collect();
         format!("{}: no design for {} uses more", above.join(", "), row.routing)
     });
-    by_nic.into_iter().chain(unused).chain(weaknesses).chain(faults).chain(assumed).collect()
+    let lanes = row.unequal_lanes.iter().map(|lanes| format!("modules: {lanes}"));
+    by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes).chain(faults).chain(assumed).collect()
 }
 
 fn body(text: &mut String, row: &Row) {

@@ -73,6 +73,8 @@ pub(crate) struct Row {
     pub mostly_unused: bool,
     /// Weaknesses whose warnings the file allows.
     pub weaknesses: Vec<&'static str>,
+    /// Cables whose ends have different lanes, so that the usual modules of both ends do not match.
+    pub unequal_lanes: Vec<String>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
     /// Known faults of the assumed releases that affect this design.
@@ -206,6 +208,7 @@ impl Row {
             cost: is_priced.then_some(measure.cost),
             mostly_unused: false,
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
+            unequal_lanes: design.unequal_lanes(),
             assumed: passed.assumed,
             known_faults: passed.known_faults,
             stages: Vec::new(),
