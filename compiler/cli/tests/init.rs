@@ -59,6 +59,39 @@ fn the_first_wrong_value_is_reported() {
     assert!(said.contains("3 rails do not divide"), "{said}");
 }
 
+/// Runs `init` with these lines on standard input.
+fn answered(place: &Place, code: i32, words: &[&str], lines: &str) -> String {
+    place.write("answers.txt", lines);
+    let input = std::fs::File::open(place.path("answers.txt")).expect("a file");
+    let output = place.command(words).stdin(std::process::Stdio::from(input)).output().expect("closc runs");
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = if code == 0 { output.stdout } else { output.stderr };
+    String::from_utf8(said).expect("text")
+}
+
+/// Lines of a pipe answer the questions if no option does.
+#[test]
+fn answers_are_read_from_a_pipe() {
+    let place = Place::new();
+    let said = answered(&place, 0, &["init"], "512\n800G\n8\n");
+    assert!(said.starts_with("# 512 NICs of 800G") && said.contains("rails: 8"), "{said}");
+    let said = answered(&place, 1, &["init"], "512\n800G\n3\n");
+    assert!(said.contains("3 rails do not divide the 8 NICs of a node"), "{said}");
+    let said = answered(&place, 1, &["init"], "0\n");
+    assert!(said.contains("`0` is not a number from 1 to 4294967295"), "{said}");
+    let said = answered(&place, 0, &["init", "--nics", "64"], "512\n");
+    assert!(said.starts_with("# 64 NICs of 400G"), "{said}");
+}
+
+#[test]
+fn a_fabric_has_room_to_grow() {
+    let place = Place::new();
+    let text = place.ends(0, &["init", "--nics", "512", "--grow-to", "2048"]);
+    assert!(text.contains("To grow to 2,048 NICs") && text.contains("spare ports are for growth"), "{text}");
+    let said = place.ends(1, &["init", "--nics", "512", "--grow-to", "20"]);
+    assert!(said.contains("`--grow-to 20` is less than `--nics 512`"), "{said}");
+}
+
 /// FRR on hardware has no QoS: `init` takes an operating system of the platform that has.
 #[test]
 fn hardware_gets_an_operating_system_with_qos() {

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use closc_artefacts::Routing;
+
 use crate::design::Design;
 use crate::measure::{Compared, Measure, Objective, Unmeasured};
 
@@ -15,6 +17,7 @@ pub struct Candidates<'a, 'p> {
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
     /// Designs that were compared.
     pub compared: usize,
+    compared_by_routing: BTreeMap<&'static str, usize>,
     /// Designs that were left out because an item of them has no price.
     pub unpriced: usize,
     /// Items without a price in the first design that was left out.
@@ -66,6 +69,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             numbers,
             by_routing: BTreeMap::new(),
             compared: 0,
+            compared_by_routing: BTreeMap::new(),
             unpriced: 0,
             missing: Vec::new(),
             unpublished: 0,
@@ -73,9 +77,15 @@ impl<'a, 'p> Candidates<'a, 'p> {
         }
     }
 
+    /// Returns the number of designs with a routing.
+    pub fn compared_with(&self, routing: Routing) -> usize {
+        self.compared_by_routing.get(routing.word()).copied().unwrap_or_default()
+    }
+
     /// Adds a design.
     pub fn add(&mut self, design: Design<'a>) {
         self.compared += 1;
+        *self.compared_by_routing.entry(design.routing.word()).or_default() += 1;
         let measure = match design.measure(self.numbers, &design.media()) {
             Ok(measure) => measure,
             Err(Unmeasured::Price) => {

@@ -13,6 +13,10 @@ use super::number;
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "On a terminal, `init` asks for values without an option. Without any of these options, it reads\n\
+                  answers from a pipe: NICs, speed, rails, platforms and the design, one per line."
+)]
 pub(crate) struct InitArgs {
     /// Number of NICs [default: 1024, or asked on a terminal]
     #[arg(long, value_name = "N", value_parser = number::nics)]
@@ -44,6 +48,9 @@ pub(crate) struct InitArgs {
     /// Switch tiers, 1 to 3 [default: all are tried]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub tiers: Option<u8>,
+    /// Number of NICs after growth without moving cables
+    #[arg(long, value_name = "N", value_parser = number::nics)]
+    pub grow_to: Option<u32>,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = parse_name)]
     pub name: String,

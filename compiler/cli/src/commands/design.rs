@@ -67,14 +67,6 @@ pub(crate) struct Designs {
 }
 
 impl Designs {
-    /// Replaces the comparison of routings by that of a need with more of them.
-    pub(super) fn compare_routings(&mut self, args: &Args, asked: &Asked<'_>) -> anyhow::Result<()> {
-        self.routings = search(args, asked)?.routings;
-        let fewest = self.routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
-        self.fewest_switches = fewest.collect();
-        Ok(())
-    }
-
     /// Returns the routing that needs the fewest switches, and their number, if another one needs more.
     pub(super) fn fewer_than(&self, routing: &str) -> Option<(&'static str, u32)> {
         let needs_more = |row: &&RoutingRow| row.routing == routing && row.more_switches > 0;
@@ -108,6 +100,8 @@ pub(super) struct Asked<'a> {
     pub objective: Objective,
     /// Sizes of the stages of growth.
     pub stages: &'a [u32],
+    /// The routing whose designs are listed, if not all. The others are only compared with it.
+    pub listed: Option<Routing>,
 }
 
 /// A complete Pareto front.
@@ -134,7 +128,14 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     }
     let need = need::need(command)?;
     let objective = command.objective;
-    let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &command.stages };
+    let asked = Asked {
+        need: &need,
+        catalogue: &catalogue,
+        compared,
+        objective,
+        stages: &command.stages,
+        listed: None,
+    };
     if let Some(file) = &command.explain {
         return explain::run(args, command, (&asked, file));
     }
@@ -204,6 +205,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         .map_err(|why| outside(why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
+    let meet = asked.listed.map_or(compared, |routing| candidates.compared_with(routing));
     if compared == unpriced + unpublished {
         bail!(unmeasured(&candidates));
     }
@@ -211,12 +213,14 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     let mut checks = Checks::new(asked.need, asked.stages, options);
     let fronts = candidates.fronts(|design| checks.pass(design))?;
     let routings = routings(&fronts, asked.need);
-    let mut front = closc_design::merged(fronts.into_values());
+    let listed = |word: &str| asked.listed.is_none_or(|routing| routing.word() == word);
+    let mut front =
+        closc_design::merged(fronts.into_iter().filter(|(word, _)| listed(word)).map(|(_, front)| front));
     if front.is_empty() {
         bail!(refused(checks.first.as_ref()));
     }
     closc_design::order(&mut front, asked.objective.of());
-    Ok(Searched { checks, compared, unpriced, unpublished, routings, underused, front })
+    Ok(Searched { checks, compared: meet, unpriced, unpublished, routings, underused, front })
 }
 
 /// Returns the reason why no design passes the checks.

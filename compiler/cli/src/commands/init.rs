@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::design::{self, Asked, Designs, ROUTINGS, Row};
 use crate::args::design::{Objective, oses as hardware};
 use crate::args::new::{InitArgs, List};
-use crate::args::{Args, Format};
+use crate::args::{Args, Format, verbs};
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
@@ -32,16 +32,12 @@ const SHOWN: u8 = 3;
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     output::reject_existing(&command.out, command.force)?;
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
-    let need = need(command, &catalogue)?;
-    let (compared, objective) = (Compared::default(), Objective::Capacity);
-    let asked = Asked { need: &need, catalogue: &catalogue, compared, objective, stages: &[] };
-    let mut found = design::found(args, &asked, SHOWN)?;
+    let answers = Answers::of(command);
+    let need = need(command, answers, &catalogue)?;
     let is_reported = command.out != output::STANDARD && !args.quiet && args.format != Format::Json;
-    if is_reported || is_asked(command) {
-        let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
-        found.compare_routings(args, &Asked { need: &every, ..asked })?;
-    }
-    let picked = pick(command, &found)?;
+    let compares = is_reported || answers.is_page(command);
+    let found = found(args, (&need, compares), &catalogue)?;
+    let picked = pick(command, answers, &found)?;
     output::replace(&command.out, &picked.file)?;
     say(args, command, picked)?;
     if is_reported {
@@ -50,9 +46,48 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Tells whether the user picks a design from a list.
-fn is_asked(command: &InitArgs) -> bool {
-    stdin().is_terminal() && command.pick.is_none()
+/// Returns the designs. With `compares`, the search covers all routings, and lists the designs of the wanted one.
+fn found(args: &Args, (need, compares): (&Need, bool), catalogue: &Catalogue) -> anyhow::Result<Designs> {
+    let (compared, objective) = (Compared::default(), Objective::Capacity);
+    let asked = Asked { need, catalogue, compared, objective, stages: &[], listed: None };
+    if compares {
+        let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
+        let asked = Asked { need: &every, listed: need.routings.first().copied(), ..asked };
+        if let Ok(found) = design::found(args, &asked, SHOWN) {
+            return Ok(found);
+        }
+    }
+    // Without a design, the reason is that of the wanted routing.
+    design::found(args, &asked, SHOWN)
+}
+
+/// Where answers are read from that no flag gives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// A terminal, with questions.
+    Terminal,
+    /// Lines of a pipe or a file, because no flag answers a question.
+    Lines,
+    /// Nowhere: defaults are used.
+    Defaults,
+}
+
+impl Answers {
+    fn of(command: &InitArgs) -> Self {
+        let InitArgs { nics, speed, rails, platform, grow_to, pick, .. } = command;
+        let is_flagged =
+            nics.or(*grow_to).is_some() || speed.is_some() || rails.or(*pick).is_some() || platform.is_some();
+        match (stdin().is_terminal(), is_flagged) {
+            (true, _) => Answers::Terminal,
+            (false, true) => Answers::Defaults,
+            (false, false) => Answers::Lines,
+        }
+    }
+
+    /// Tells whether the user picks a design from a printed list.
+    fn is_page(self, command: &InitArgs) -> bool {
+        self == Answers::Terminal && command.pick.is_none()
+    }
 }
 
 /// Prints the routing that needs the fewest switches, if that of the written design needs more.
@@ -66,22 +101,27 @@ fn other_routing(found: &Designs, picked: &Row) {
 }
 
 /// Reads the flags, and asks for the rest.
-fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
+fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::Result<Need> {
     let node = command.nics_per_node;
-    let nics = answer((command.nics, 1024), "nics", "Number of NICs?", |nics| {
+    let nics = answers.answer((command.nics, 1024), "nics", "Number of NICs?", |nics| {
         closc_design::divides_into_nodes(*nics, node)
     })?;
     let speed = (command.speed, Speed::gbps(400));
-    let speed = answer(speed, "speed", "Speed of a NIC, all its ports together?", |_| Ok::<_, Outside>(()))?;
+    let question = "Speed of a NIC, all its ports together?";
+    let speed = answers.answer(speed, "speed", question, |_| Ok::<_, Outside>(()))?;
     let rails = "T0s that the NICs of a node are spread over?";
-    let rails =
-        answer((command.rails, 1), "rails", rails, |rails| closc_design::divides_into_rails(node, *rails))?;
+    let rails = answers
+        .answer((command.rails, 1), "rails", rails, |rails| closc_design::divides_into_rails(node, *rails))?;
     let platforms = (command.platform.clone(), List::default());
     let names = "Switches, by names of `closc platforms`?";
-    let platforms = answer(platforms, "platform", names, |List(names)| {
+    let platforms = answers.answer(platforms, "platform", names, |List(names)| {
         let unknown = names.iter().find(|name| catalogue.get(name).is_none());
         unknown.map_or(Ok(()), |name| Err(Outside::platform(name, catalogue)))
     })?;
+    if let Some(later) = command.grow_to.filter(|later| *later < nics) {
+        bail!("`--grow-to {later}` is less than `--nics {nics}`");
+    }
+    let grow_to = command.grow_to;
     Ok(Need {
         name: command.name.clone(),
         nics,
@@ -95,7 +135,7 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
         oses: oses(command.os, catalogue, &platforms),
         platforms: platforms.0,
         vendors: Vec::new(),
-        limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
+        limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to },
     })
 }
 
@@ -121,12 +161,13 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
 }
 
 /// Returns the design to write: the first, or the one that the user picks.
-fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
-    if is_asked(command) {
+fn pick<'a>(command: &InitArgs, answers: Answers, found: &'a Designs) -> anyhow::Result<&'a Row> {
+    if answers.is_page(command) {
         output::say(format_args!("{}", design::page(found)));
     }
     let picked = if found.designs.len() > 1 {
-        answer((command.pick, 1), "pick", "Number of the design to write?", |picked| listed(found, *picked))?
+        let question = "Number of the design to write?";
+        answers.answer((command.pick, 1), "pick", question, |picked| listed(found, *picked))?
     } else {
         command.pick.unwrap_or(1)
     };
@@ -190,39 +231,45 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the value of the flag, else the answer at a terminal, else the default. An answer has the form of the flag's
-/// value. A question is asked again after an answer that the check rejects.
-fn answer<T, E>(
-    (given, default): (Option<T>, T),
-    flag: &str,
-    question: &str,
-    check: impl Fn(&T) -> Result<(), E>,
-) -> anyhow::Result<T>
-where
-    T: Clone + std::fmt::Display + Send + Sync + 'static,
-    E: std::error::Error + Send + Sync + 'static,
-{
-    if given.is_some() || !stdin().is_terminal() {
-        let value = given.unwrap_or(default);
-        check(&value)?;
-        return Ok(value);
-    }
-    loop {
-        output::say(format_args!("{question} [{default}]"));
-        let mut line = String::new();
-        let read = stdin().read_line(&mut line).context("cannot read the answer")?;
-        if read == 0 {
-            bail!("no answer: nothing was written; `--{flag}` answers it without a question");
+impl Answers {
+    /// Returns the value of the flag, else the answer, else the default. An answer has the form of the flag's value. At
+    /// a terminal, a question is asked again after an answer that the check rejects.
+    fn answer<T, E>(
+        self,
+        (given, default): (Option<T>, T),
+        flag: &str,
+        question: &str,
+        check: impl Fn(&T) -> Result<(), E>,
+    ) -> anyhow::Result<T>
+    where
+        T: Clone + std::fmt::Display + Send + Sync + 'static,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        if given.is_some() || self == Answers::Defaults {
+            let value = given.unwrap_or(default);
+            check(&value)?;
+            return Ok(value);
         }
-        let line = line.trim();
-        let value = if line.is_empty() { Ok(default.clone()) } else { taken(flag, line) };
-        let checked = value.and_then(|value| match check(&value) {
-            Ok(()) => Ok(value),
-            Err(why) => Err(why.to_string()),
-        });
-        match checked {
-            Ok(value) => return Ok(value),
-            Err(why) => output::say(format_args!("{why}")),
+        loop {
+            if self == Answers::Terminal {
+                output::say(format_args!("{question} [{default}]"));
+            }
+            let mut line = String::new();
+            let read = stdin().read_line(&mut line).context("cannot read the answer")?;
+            if read == 0 && self == Answers::Terminal {
+                bail!("no answer: nothing was written; `--{flag}` answers it without a question");
+            }
+            let line = line.trim();
+            let value = if line.is_empty() { Ok(default.clone()) } else { taken(flag, line) };
+            let checked = value.and_then(|value| match check(&value) {
+                Ok(()) => Ok(value),
+                Err(why) => Err(why.to_string()),
+            });
+            match checked {
+                Ok(value) => return Ok(value),
+                Err(why) if self == Answers::Lines => bail!("{question} {why}"),
+                Err(why) => output::say(format_args!("{why}")),
+            }
         }
     }
 }
@@ -231,7 +278,7 @@ where
 fn taken<T: Clone + Send + Sync + 'static>(flag: &str, answer: &str) -> Result<T, String> {
     let command = InitArgs::augment_args(clap::Command::new("init"));
     let why = |error: clap::Error| {
-        let said = error.to_string();
+        let said = verbs::in_words(error).to_string();
         let line = said.lines().next().unwrap_or_default();
         line.split_once(": ").map_or(line, |(_, why)| why).to_owned()
     };
@@ -252,7 +299,11 @@ mod tests {
             assert!(taken::<u32>(flag, answer).is_err(), "{answer}");
         }
         let why = taken::<u8>("rails", "65").unwrap_err();
-        assert!(why.contains("65") && why.contains("1..=64"), "{why}");
+        assert!(why.contains("65 is not a number from 1 to 64"), "{why}");
+        let why = taken::<u32>("nics", "0").unwrap_err();
+        assert!(why.contains("`0` is not a number from 1 to 4294967295"), "{why}");
+        let why = taken::<u8>("pick", "abc").unwrap_err();
+        assert!(why.contains("expected a whole number"), "{why}");
         let both = List(vec!["th5-64x800g".to_owned(), "th5-128x400g".to_owned()]);
         assert_eq!(taken("platform", "th5-64x800g, th5-128x400g"), Ok(both));
     }
