@@ -5,8 +5,9 @@
 
 use closc_platform::Catalogue;
 
+use crate::design::Design;
 use crate::need::{Limits, Need, Ratio};
-use crate::space::space;
+use crate::space::{Sieve, space};
 
 /// Ratios to try, the smallest first.
 const RATIOS: [u32; 4] = [2, 3, 4, 8];
@@ -17,8 +18,8 @@ const PLANES: [u16; 5] = [1, 2, 4, 8, 16];
 /// Returns the options each of which permits a design, as a user writes them.
 pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
     let permits = |need: Need| {
-        let mut is_found = false;
-        space(&need, catalogue, &mut |_| is_found = true).is_ok() && is_found
+        let mut any = Any(false);
+        space(&need, catalogue, &mut any).is_ok() && any.0
     };
     let with = |limits: Limits| permits(Need { limits, ..need.clone() });
     let mut found = Vec::new();
@@ -38,4 +39,17 @@ pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
     let fails = fails && with(Limits { t0_loss: None, t1_loss: None, ..need.limits });
     found.extend(fails.then(|| "a larger limit of `--fail`".to_owned()));
     found
+}
+
+/// Whether there is a design. The search ends soon after the first.
+struct Any(bool);
+
+impl<'a> Sieve<'a> for Any {
+    fn omits(&self, _: &Design<'a>, _: u8) -> bool {
+        self.0
+    }
+
+    fn take(&mut self, _: Design<'a>) {
+        self.0 = true;
+    }
 }

@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::design::Design;
 use crate::need::{Need, Ratio};
-use crate::space::{T1S_MIN, Underused, has_needless_third, wastes_ports};
+use crate::space::{T1S_MIN, has_needless_third};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,11 +54,6 @@ pub(crate) enum Breach {
     /// Growth.
     #[error("it holds {} NICs without moving a cable, and `--grow-to` is {}", number(u64::from(*.0)), number(u64::from(*.1)))]
     Growth(u32, u32),
-    /// Ports of T1s and T2s.
-    #[error(
-        "less than half of the ports of its T1s or T2s are in use: other designs use more, and growth does not need them"
-    )]
-    Unused,
     /// T2s.
     #[error("its T1s have ports for all T0s, so it needs no T2s")]
     Needless,
@@ -71,11 +66,11 @@ pub(crate) enum Breach {
 }
 
 /// Returns the reasons, for people.
-pub fn breaches(need: &Need, design: &Design<'_>, underused: &Underused) -> Vec<String> {
-    found(need, design, underused).iter().map(ToString::to_string).collect()
+pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<String> {
+    found(need, design).iter().map(ToString::to_string).collect()
 }
 
-fn found(need: &Need, design: &Design<'_>, underused: &Underused) -> Vec<Breach> {
+fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();
@@ -89,9 +84,6 @@ fn found(need: &Need, design: &Design<'_>, underused: &Underused) -> Vec<Breach>
     found.extend(t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));
     let largest = design.largest();
     found.extend(limits.grow_to.filter(|nics| *nics > largest).map(|nics| Breach::Growth(largest, nics)));
-    if wastes_ports(limits, design) && !underused.permits(design) {
-        found.push(Breach::Unused);
-    }
     if has_needless_third(need, design) {
         found.push(Breach::Needless);
     }
@@ -147,6 +139,7 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
 fn uplinks(need: &Need, design: &Design<'_>) -> Option<Breach> {
     let up = design.t0.up?;
     let least = need.least_uplinks(design.per_group, design.port_speed, up.breakout.speed)?;
-    let least = least.max(T1S_MIN).next_multiple_of(design.parallel.max(1));
+    let rows = design.third.as_ref().map_or(1, |third| third.rows);
+    let least = least.max(T1S_MIN).next_multiple_of(design.parallel.max(1) * rows.max(1));
     (up.count > least && design.t1s() > T1S_MIN).then_some(Breach::Uplinks(up.count, least))
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Platform};
+use closc_platform::{Breakout, Limit, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::need::Ratio;
@@ -164,11 +164,23 @@ impl<'a> Design<'a> {
         self.t0.up.map_or(0, |up| up.count / self.parallel)
     }
 
-    /// Tells whether `W0302` applies: more than half of the ports of a T1 have no cable.
+    /// Tells whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software cost nothing.
     pub(crate) fn t1_is_dark(&self) -> bool {
         let panel = &self.t1.platform.panel;
         let used = self.t1.down.count + self.t1.up.map_or(0, |up| up.count);
-        self.has_t1() && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
+        self.has_t1()
+            && !self.t1.platform.is_software()
+            && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
+    }
+
+    /// Tells whether `W0904` applies to neighbours: a switch has more than it is assumed to hold.
+    pub(crate) fn exceeds_assumed(&self) -> bool {
+        let exceeds = |tier: &Tier<'_>| {
+            let limits = &tier.platform.limits;
+            tier.down.count + tier.up.map_or(0, |up| up.count) > limits.neighbours
+                && limits.assumption(Limit::Neighbours).is_some()
+        };
+        self.tiers().any(exceeds)
     }
 
     /// Returns the bandwidth down and up of a T0.

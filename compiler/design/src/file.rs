@@ -13,7 +13,6 @@ use closc_platform::{SkuFeature, Standing};
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
 use crate::routing::how;
-use crate::space::wastes_ports;
 
 /// The warning about a limit that is assumed.
 pub const ASSUMED: &str = "W0904";
@@ -23,7 +22,8 @@ const BEYOND: &str =
     "  W0904: allow  # a limit of the switches is assumed and not published: ask the vendor\n";
 
 /// Line of the file about unused ports.
-const UNUSED: &str = "  W0302: allow  # most ports of T1s are unused, as in every design for this need\n";
+const UNUSED: &str =
+    "  W0302: allow  # most ports of T1s are unused; the search compares all ports of switches\n";
 
 /// The reason for a separate block per plane: it leaves room for more switches.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
@@ -104,7 +104,8 @@ tiers:
 /// Writes the warnings that the file accepts by name.
 fn warnings(text: &mut String, need: &Need, design: &Design<'_>, is_firm: bool) {
     let weaknesses = design.weaknesses();
-    let is_dark = wastes_ports(&need.limits, design) && design.t1_is_dark();
+    let is_for_growth = design.third.is_none() && !spare(need, &design.t1).is_empty();
+    let is_dark = !is_for_growth && design.t1_is_dark();
     if !weaknesses.is_empty() || is_dark || !is_firm {
         text.push_str("\nwarnings:\n");
         text.push_str(if is_dark { UNUSED } else { "" });

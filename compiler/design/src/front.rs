@@ -9,12 +9,16 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 
 use crate::design::Design;
-use crate::measure::{Compared, Measure, Objective, Unmeasured};
+use crate::measure::{Compared, Measure, Objective, Unmeasured, hops};
+use crate::space::Sieve;
 
 /// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept.
 pub struct Candidates<'a, 'p> {
     numbers: Compared<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
+    /// By routing, measures of designs that passed the checks, and whether within published limits. Designs that one of
+    /// them beats are omitted.
+    bar: BTreeMap<&'static str, Vec<(Measure, bool)>>,
     /// Designs that were compared.
     pub compared: usize,
     compared_by_routing: BTreeMap<&'static str, usize>,
@@ -68,6 +72,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         Candidates {
             numbers,
             by_routing: BTreeMap::new(),
+            bar: BTreeMap::new(),
             compared: 0,
             compared_by_routing: BTreeMap::new(),
             unpriced: 0,
@@ -80,6 +85,43 @@ impl<'a, 'p> Candidates<'a, 'p> {
     /// Returns the number of designs with a routing.
     pub fn compared_with(&self, routing: Routing) -> usize {
         self.compared_by_routing.get(routing.word()).copied().unwrap_or_default()
+    }
+
+    /// Replaces the designs by a bar: later designs that one of them beats are omitted. At most `most` designs with the
+    /// same loss and planes by NIC are checked for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the check.
+    pub fn into_bar<E>(
+        self,
+        most: usize,
+        mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+    ) -> Result<Self, E> {
+        let numbers = self.numbers;
+        let mut raised = Candidates::new(numbers);
+        let mut counts: BTreeMap<(&str, u32, u32), usize> = BTreeMap::new();
+        let fronts = self.fronts(|design| {
+            let key = (design.routing.word(), u32::from(design.planes), design.planes_by_nic);
+            let count = counts.entry(key).or_default();
+            if *count >= most {
+                return Ok(Verdict::Refused);
+            }
+            let verdict = passes(design)?;
+            *count += usize::from(verdict != Verdict::Refused);
+            Ok(verdict)
+        })?;
+        for (routing, front) in fronts {
+            raised.bar.insert(routing, front.iter().map(|found| (found.measure, found.is_firm)).collect());
+        }
+        Ok(raised)
+    }
+
+    /// Tells whether a design of the bar beats one with the parts of `design` and with this measure.
+    fn is_below_bar(&self, design: &Design<'_>, measure: &Measure) -> bool {
+        let Some(bar) = self.bar.get(design.routing.word()) else { return false };
+        let exceeds = design.exceeds_assumed();
+        bar.iter().any(|(better, is_firm)| (*is_firm || exceeds) && better.beats(measure))
     }
 
     /// Adds a design.
@@ -102,6 +144,9 @@ impl<'a, 'p> Candidates<'a, 'p> {
                 return self.unpublished += 1;
             }
         };
+        if self.is_below_bar(&design, &measure) {
+            return;
+        }
         let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();
         match equal.iter_mut().find(|kept| has_limits_of(kept, &design)) {
             Some(kept) if plain(kept) <= plain(&design) => {}
@@ -149,6 +194,18 @@ impl<'a, 'p> Candidates<'a, 'p> {
     }
 }
 
+impl<'a> Sieve<'a> for Candidates<'a, '_> {
+    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+        let measure = floor.measure(self.numbers, &floor.media());
+        measure
+            .is_ok_and(|measure| self.is_below_bar(floor, &Measure { hops: hops(tiers.into()), ..measure }))
+    }
+
+    fn take(&mut self, design: Design<'a>) {
+        self.add(design);
+    }
+}
+
 /// Returns the front of several. Of equal designs it keeps a firm one, and of these the simplest.
 pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     let mut all: Front<'a> = fronts.into_iter().flatten().collect();
@@ -165,8 +222,8 @@ fn has_limits_of(design: &Design<'_>, other: &Design<'_>) -> bool {
     design.os == other.os && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
 }
 
-/// Simplicity of a design: kinds of switches, and cages that stay empty.
-fn plain(design: &Design<'_>) -> (usize, u64) {
+/// Simplicity of a design: kinds of switches, places for NICs, and cages that stay empty.
+fn plain(design: &Design<'_>) -> (usize, u32, u64) {
     let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.hardware()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -174,7 +231,7 @@ fn plain(design: &Design<'_>) -> (usize, u64) {
         let (used, all) = tier.cages();
         u64::from(all - used) * u64::from(tier.switches)
     });
-    (kinds.len(), unused.sum())
+    (kinds.len(), design.places(), unused.sum())
 }
 
 /// Orders a front: the best by the objective first, then the best by each measure, then the rest by the objective.

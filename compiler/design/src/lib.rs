@@ -23,6 +23,7 @@ mod prices;
 mod routing;
 mod space;
 mod stages;
+mod tiers;
 mod weakness;
 
 pub use advice::advice;
@@ -39,5 +40,5 @@ pub use outside::Outside;
 pub use power::Power;
 pub use prices::Prices;
 pub use routing::{gains, how};
-pub use space::{Underused, divides_into_nodes, divides_into_rails, space, wastes_ports};
+pub use space::{Sieve, divides_into_nodes, divides_into_rails, sample, space, wastes_ports};
 pub use weakness::Weakness;

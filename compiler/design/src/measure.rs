@@ -98,14 +98,19 @@ impl Design<'_> {
             cables: self.cables(),
             modules: self.modules(),
             t0_loss: WHOLE / u32::from(self.planes),
-            hops: match self.tiers().count() {
-                0 | 1 => 1,
-                2 => 3,
-                _ => 5,
-            },
+            hops: hops(self.tiers().count()),
             cost,
             power,
         })
+    }
+}
+
+/// Returns the switches on the longest path over this many tiers.
+pub(crate) fn hops(tiers: usize) -> u8 {
+    match tiers {
+        0 | 1 => 1,
+        2 => 3,
+        _ => 5,
     }
 }
 

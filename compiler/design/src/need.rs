@@ -64,6 +64,16 @@ impl Need {
         self.vendors.is_empty() || self.vendors.iter().any(|vendor| vendor == platform.vendor())
     }
 
+    /// Returns the nodes.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.nics / u32::from(self.nics_per_node)
+    }
+
+    /// Returns the nodes after growth.
+    pub(crate) fn nodes_later(&self) -> u32 {
+        self.limits.grow_to.unwrap_or(0).max(self.nics).div_ceil(self.nics_per_node.into())
+    }
+
     /// Returns the NICs that one node has on each of its T0s.
     pub(crate) fn nics_per_t0(&self) -> u32 {
         u32::from(self.nics_per_node) / u32::from(self.rails)

@@ -2,13 +2,13 @@
 //!
 //! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
 //! the need, and fits the panels of its switches. Above several T0s it has at least two T1s in each plane. A T0 has no
-//! more uplinks than the ratio asks for, rounded up to whole T1s. T1s under T2s have as much bandwidth up as down.
-
-use std::cell::Cell;
+//! more uplinks than the ratio asks for, rounded up to whole T1s and rows. T1s under T2s have as much bandwidth up as
+//! down. With the same switches, ports and counts of T0s, only the T0s with the fewest NIC places are tried: more
+//! places need no fewer uplinks.
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Catalogue, Limit, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
@@ -16,106 +16,137 @@ use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
 
-/// Maximum number of zones in addresses.
-const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
-
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
 
 /// One part of the search: the values that its designs share.
 #[derive(Clone, Copy)]
-struct Part<'n> {
-    need: &'n Need,
-    planes: u16,
+pub(crate) struct Part<'n> {
+    pub(crate) need: &'n Need,
+    pub(crate) planes: u16,
     /// Planes by NIC.
-    by_nic: u32,
-    speed: Speed,
-    routing: Routing,
-    os: Os,
-    pass: Pass,
-    /// Whether a design was left out because its T1s or T2s are too large.
-    too_large: &'n Cell<bool>,
+    pub(crate) by_nic: u32,
+    pub(crate) speed: Speed,
+    pub(crate) routing: Routing,
+    pub(crate) os: Os,
+    pub(crate) effort: Effort,
 }
 
-/// Designs that a pass over the search takes. A later pass is for needs without a design in those before it.
-#[derive(Clone, Copy)]
-struct Pass {
-    /// Whether designs have exactly the NICs that are wanted, or the next larger number of places.
-    is_exact: bool,
-    /// Whether at least half of the ports of T1s and T2s are used.
-    is_used: bool,
+/// Share of the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// This many T0s with each switch, those with the most NICs, and as many numbers of zones.
+    Sample(usize),
+    /// Every design.
+    All,
 }
 
-/// The passes in their order.
-const PASSES: [Pass; 4] = [
-    Pass { is_exact: true, is_used: true },
-    Pass { is_exact: false, is_used: true },
-    Pass { is_exact: true, is_used: false },
-    Pass { is_exact: false, is_used: false },
-];
-
-/// Routings, with planes by NIC, for which even the smallest switches have most ports of T1s or T2s unused.
-#[derive(Debug, Clone, Default)]
-pub struct Underused(Vec<(Routing, u32)>);
-
-impl Underused {
-    /// Tells whether designs like this one may have most ports above T0s unused.
-    pub fn permits(&self, design: &Design<'_>) -> bool {
-        self.0.contains(&(design.routing, design.planes_by_nic))
+impl Effort {
+    /// Returns how many of a list are tried.
+    pub(crate) fn most(self) -> usize {
+        match self {
+            Effort::Sample(most) => most,
+            Effort::All => usize::MAX,
+        }
     }
 }
 
 /// A T0 with its NICs, the start of each design.
 #[derive(Clone, Copy)]
-struct Base<'a> {
-    panel: Panel<'a>,
-    per_group: u32,
+pub(crate) struct Base<'a> {
+    pub(crate) panel: Panel<'a>,
+    /// Nodes with NICs on it.
+    pub(crate) nodes: u32,
+    pub(crate) per_group: u32,
     /// T0s of a plane and zone.
-    groups: u32,
+    pub(crate) groups: u32,
     /// Uplinks that the ratio asks for.
-    up: u32,
+    pub(crate) up: u32,
 }
 
-/// Finds every design.
-///
-/// For each routing, designs have exactly the NICs that are wanted, and use at least half of the ports of T1s and T2s.
-/// If equal T0s cannot have exactly this number, designs have the next larger number of places. If even the smallest
-/// switches have more unused ports, these designs are found.
+/// Receives the designs of a search.
+pub trait Sieve<'a> {
+    /// Tells whether designs of this many tiers can be omitted if they have at least the parts of `floor`.
+    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool;
+
+    /// Takes a design.
+    fn take(&mut self, design: Design<'a>);
+}
+
+impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
+    fn omits(&self, _: &Design<'a>, _: u8) -> bool {
+        false
+    }
+
+    fn take(&mut self, design: Design<'a>) {
+        self(design);
+    }
+}
+
+/// Finds every design, except those that can be omitted.
 ///
 /// # Errors
 ///
 /// [`Outside`] where there is none.
-pub fn space<'a>(
+pub fn space<'a>(need: &Need, catalogue: &'a Catalogue, sieve: &mut dyn Sieve<'a>) -> Result<(), Outside> {
+    part_of_space(need, catalogue, Effort::All, sieve)
+}
+
+/// Finds a few designs, the likely best: with the `most` T0s of each switch that hold the most NICs.
+///
+/// # Errors
+///
+/// [`Outside`] where there is none.
+pub fn sample<'a>(
     need: &Need,
     catalogue: &'a Catalogue,
-    take: &mut dyn FnMut(Design<'a>),
-) -> Result<Underused, Outside> {
+    most: usize,
+    sieve: &mut dyn Sieve<'a>,
+) -> Result<(), Outside> {
+    part_of_space(need, catalogue, Effort::Sample(most), sieve)
+}
+
+fn part_of_space<'a>(
+    need: &Need,
+    catalogue: &'a Catalogue,
+    effort: Effort,
+    sieve: &mut dyn Sieve<'a>,
+) -> Result<(), Outside> {
     let models = models(need, catalogue)?;
     let speeds = speeds(need)?;
     let by_nic = by_nic(need)?;
-    let (mut underused, mut has_ports, mut is_empty) = (Underused::default(), false, true);
-    for (routing, zones) in routings(need, &by_nic) {
-        let too_large = Cell::new(false);
-        for pass in PASSES.into_iter().take_while(|pass| pass.is_used || too_large.get()) {
-            let count = Cell::new(0_usize);
-            let mut found = |design| {
-                count.set(count.get() + 1);
-                take(design);
-            };
-            for part in parts(need, &speeds, (routing, zones), pass, &too_large) {
-                has_ports |= part.designs(&models, &mut found);
-            }
-            if count.get() > 0 {
-                is_empty = false;
-                underused.0.extend((!pass.is_used).then_some((routing, zones)));
-                break;
-            }
+    let (mut has_ports, mut is_empty) = (false, true);
+    for routing in routings(need, &by_nic) {
+        for part in parts(need, &speeds, routing, effort) {
+            let mut found = Found { sieve: &mut *sieve, is_empty: &mut is_empty };
+            has_ports |= part.designs(&models, &mut found);
         }
     }
-    if !is_empty {
-        return Ok(underused);
+    match (is_empty, has_ports) {
+        (false, _) => Ok(()),
+        (true, true) => Err(Outside::Limits),
+        (true, false) => Err(outside::no_ports(need, &speeds, &models)),
     }
-    Err(if has_ports { Outside::Limits } else { outside::no_ports(need, &speeds, &models) })
+}
+
+/// A sieve that records whether there was a design.
+pub(crate) struct Found<'s, 'a> {
+    sieve: &'s mut dyn Sieve<'a>,
+    is_empty: &'s mut bool,
+}
+
+impl<'a> Found<'_, 'a> {
+    /// Tells whether designs with at least these parts can be omitted: there are others.
+    pub(crate) fn omits(&mut self, floor: &Design<'a>, tiers: u8) -> bool {
+        let omits = self.sieve.omits(floor, tiers);
+        *self.is_empty &= !omits;
+        omits
+    }
+
+    pub(crate) fn take(&mut self, design: Design<'a>) {
+        *self.is_empty = false;
+        self.sieve.take(design);
+    }
 }
 
 /// Returns the platforms to try.
@@ -242,18 +273,17 @@ fn supports(os: Os, routing: Routing) -> bool {
     !matches!(os.support(capability), Support::Not(_))
 }
 
-/// Returns the parts of a pass whose planes keep the limits.
+/// Returns the parts whose planes keep the limits.
 fn parts<'n>(
     need: &'n Need,
     speeds: &'n [(u16, Speed)],
     (routing, by_nic): (Routing, u32),
-    pass: Pass,
-    too_large: &'n Cell<bool>,
+    effort: Effort,
 ) -> impl Iterator<Item = Part<'n>> {
     let keeps =
         |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
     speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
-        let part = move |os: &Os| Part { need, planes, by_nic, speed, routing, os: *os, pass, too_large };
+        let part = move |os: &Os| Part { need, planes, by_nic, speed, routing, os: *os, effort };
         // Without any that supports the routing, the checks report it by name.
         let is_none = !need.oses.iter().any(|os| supports(*os, routing));
         need.oses.iter().filter(move |os| is_none || supports(**os, routing)).map(part)
@@ -262,7 +292,7 @@ fn parts<'n>(
 
 impl Part<'_> {
     /// Adds the designs of a part. Returns whether a switch has ports for its NICs.
-    fn designs<'a>(self, models: &[Model<'a>], found: &mut dyn FnMut(Design<'a>)) -> bool {
+    fn designs<'a>(self, models: &[Model<'a>], found: &mut Found<'_, 'a>) -> bool {
         let tiers = &self.need.tiers;
         let t0s = panels(models, self.os, self.routing, Some(self.speed));
         if permits_one_tier(self.need) && self.routing.has_static_groups() {
@@ -271,147 +301,59 @@ impl Part<'_> {
             }
         }
         let above = panels(models, self.os, self.routing, None);
+        let middle = self.middle(&above);
         for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
             if tiers.contains(&2) {
                 self.two_tiers(&base, &above, found);
             }
             if tiers.contains(&3) && self.by_nic == 1 {
-                self.three_tiers(&base, &above, found);
+                self.three_tiers(&base, (&middle, &above), found);
             }
         }
         !t0s.is_empty()
     }
 
     /// Adds the design with one switch per plane and rail. Its T0s have all ports down.
-    fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut dyn FnMut(Design<'a>)) {
+    fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut Found<'_, 'a>) {
         let rails = u32::from(self.need.rails);
         let per_group = self.need.nics / rails;
         let joins_all = self.by_nic == rails && panel.up.is_none();
         if !joins_all || per_group < 2 || per_group > panel.ports() {
             return;
         }
-        let base = Base { panel: *panel, per_group, groups: 1, up: 0 };
+        let base = Base { panel: *panel, nodes: self.need.nodes(), per_group, groups: 1, up: 0 };
         let none = Panel { up: None, ..*panel };
         let design = self.design(&base, (0, 0), &none, rails, None);
         if self.keeps(&design) {
-            found(design);
+            found.take(design);
         }
     }
 
-    /// Returns T0s with a panel, one for each number of NICs on it.
+    /// Returns T0s with a panel, the largest first: for each number of T0s, those with the fewest NIC places. Of T0s
+    /// that need the same number later, for growth, those with more places have no advantage either.
     fn bases<'a>(self, panel: &Panel<'a>) -> impl Iterator<Item = Base<'a>> {
         let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
         let most = panel.ports() / node;
-        (1..=most).filter_map(move |nodes| {
+        let is_fewest = move |nodes: &u32| *nodes == 1 || self.units(*nodes) != self.units(nodes - 1);
+        let bases = (1..=most).rev().filter(is_fewest).filter_map(move |nodes| {
             let per_group = nodes * node;
-            let per_unit = per_group * rails;
-            if self.pass.is_exact && !self.need.nics.is_multiple_of(per_unit) {
-                return None;
-            }
-            let groups = self.need.nics.div_ceil(per_unit) * rails / self.by_nic;
+            let groups = self.units(nodes)[0] * rails / self.by_nic;
             let up = self.uplinks(per_group, panel.up?.speed)?;
-            (groups >= 2 && panel.fits(per_group, up)).then_some(Base { panel, per_group, groups, up })
-        })
+            let base = Base { panel, nodes, per_group, groups, up };
+            let is_possible = groups >= 2 && panel.fits(per_group, up) && self.spreads(panel.platform, up);
+            is_possible.then_some(base)
+        });
+        bases.take(self.effort.most())
     }
 
-    /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.
-    fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
-        self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
-    }
-
-    /// Tells whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
-    fn takes_parallel(self) -> bool {
-        !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
-    }
-
-    /// Adds the two-tier designs with a T0.
-    fn two_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
-        let Some(split) = base.panel.up else { return };
-        for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
-            let most = if self.takes_parallel() {
-                t1.ports() / base.groups
-            } else {
-                1.min(t1.ports() / base.groups)
-            };
-            let mut last = 0;
-            for parallel in 1..=most.min(base.up.div_ceil(2)) {
-                let t1s = base.up.div_ceil(parallel);
-                let up = t1s * parallel;
-                if t1s == last || !base.panel.fits(base.per_group, up) {
-                    continue;
-                }
-                last = t1s;
-                let design = self.design(base, (parallel, t1s), t1, self.by_nic, None);
-                if self.keeps(&design) {
-                    found(design);
-                }
-            }
-        }
-    }
-
-    /// Adds the three-tier designs with a T0.
-    fn three_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
-        let Some(split) = base.panel.up else { return };
-        let rails = u32::from(self.need.rails);
-        let (need, places) = (self.need, base.groups * base.per_group);
-        let is_needless =
-            |t1: &Panel<'_>| t1.is_top && holds_all_t0s(need, t1.ports(), (base.per_group, places));
-        let t1s: Vec<(&Panel<'a>, Breakout)> = above
-            .iter()
-            .filter(|t1| t1.down.speed == split.speed && !is_needless(t1))
-            .filter_map(|t1| Some((t1, t1.up?)))
-            .collect();
-        for zones in (2..=ZONES_MAX).filter(|zones| base.groups.is_multiple_of(zones * rails)) {
-            let in_zone = Base { groups: base.groups / zones, ..*base };
-            let later = self.zones_later(&in_zone, zones);
-            for &(t1, higher) in &t1s {
-                let down = u64::from(in_zone.groups) * u64::from(split.speed.mbps());
-                let up = down.div_ceil(u64::from(higher.speed.mbps()).max(1)).max(2) as u32;
-                if in_zone.groups < 2 || !t1.fits(in_zone.groups, up) {
-                    continue;
-                }
-                for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == higher.speed) {
-                    let fits =
-                        |rows: &u32| base.up.is_multiple_of(*rows) && later * base.up / rows <= t2.ports();
-                    let Some(rows) = (1..=base.up).find(fits) else { continue };
-                    let Some(zone_bits) = self.zone_bits(&in_zone, later) else { continue };
-                    let third = Third { zone_bits, ..self.third(&in_zone, t2, zones, (rows, up)) };
-                    let design = self.design(&in_zone, (1, base.up), t1, zones, Some((third, up)));
-                    if self.keeps(&design) {
-                        found(design);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes a third tier of `rows` rows, below which T1s have `up` uplinks.
-    fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> Third<'a> {
-        let ports_per_zone = base.up / rows;
-        let down = Side { count: zones * ports_per_zone, breakout: t2.down };
-        let switches = rows * up * u32::from(self.planes);
-        let tier = Tier { platform: t2.platform, chassis: t2.chassis, switches, down, up: None };
-        Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
-    }
-
-    /// Returns the zones after growth. The T2s have ports for all of them from the start.
-    fn zones_later(self, base: &Base<'_>, zones: u32) -> u32 {
-        let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
-        zones.max(later)
-    }
-
-    /// Returns the bits that number the zones. Returns `None` if too few bits are left for the switches of a zone.
-    fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
-        let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
-        let index_max = (1 << (Third::USID_BITS - bits)) - 1;
-        let fits = bits == Third::ZONE_BITS
-            || !self.routing.is_source_routed()
-            || base.groups.max(base.up).max(base.per_group) <= index_max;
-        fits.then_some(bits)
+    /// Returns the units with places for all NICs, now and after growth, if a T0 takes NICs of this many nodes.
+    pub(crate) fn units(self, nodes: u32) -> [u32; 2] {
+        let all = self.need.nodes();
+        [all, self.need.nodes_later()].map(|all| all.div_ceil(nodes))
     }
 
     /// Makes a design from a T0, its cables to each T1, and the T1s of each zone.
-    fn design<'a>(
+    pub(crate) fn design<'a>(
         self,
         base: &Base<'a>,
         (parallel, t1s): (u32, u32),
@@ -450,23 +392,30 @@ impl Part<'_> {
         }
     }
 
-    /// Tells whether a complete design keeps the limits on growth, T1 failures and unused ports.
-    fn keeps(self, design: &Design<'_>) -> bool {
+    /// Tells whether a switch can spread packets over this many links, as `E0904` checks it.
+    fn spreads(self, platform: &Platform, links: u32) -> bool {
+        let is_published = platform.limits.assumption(Limit::EcmpWidth).is_none();
+        let width = platform.limits.ecmp_width;
+        let paths = self.os.multipath_max().filter(|_| self.routing.speaks_bgp());
+        self.routing.is_source_routed()
+            || paths.is_none_or(|paths| links <= paths.into()) && !(is_published && links > width)
+    }
+
+    /// Tells whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links.
+    pub(crate) fn keeps(self, design: &Design<'_>) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
-        let is_firm = !design.has_t1() || limits.t1_loss.is_none_or(loses);
-        if !is_firm || !grows {
-            return false;
-        }
-        let is_wasted = wastes_ports(limits, design);
-        self.too_large.set(self.too_large.get() || is_wasted);
-        !(is_wasted && self.pass.is_used)
+        let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
+        let t1_links = links(&design.t1).max(design.parallel);
+        let spreads = self.spreads(design.t0.platform, links(&design.t0))
+            && (!design.has_t1() || self.spreads(design.t1.platform, t1_links));
+        grows && spreads && (!design.has_t1() || limits.t1_loss.is_none_or(loses))
     }
 }
 
-/// Tells whether too many ports above T0s stay unused. If the fabric is to grow, those of the highest tier are kept for
-/// growth.
+/// Tells whether less than half of the ports of a tier above T0s are used. If the fabric is to grow, those of the
+/// highest tier are kept for growth.
 pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
     let (t1, t2) = (design.has_t1().then_some(&design.t1), design.third.as_ref().map(|third| &third.tier));
@@ -494,12 +443,13 @@ pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
     let t1 = &design.t1;
     let ports = u32::from(t1.platform.panel.cages) * u32::from(t1.down.breakout.ports);
     design.third.is_some()
-        && holds_all_t0s(need, ports, (design.per_group, design.places()))
+        && holds_all_t0s(need, ports, design.per_group)
         && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
 }
 
 /// Tells whether T1s with this number of ports hold all T0s, also those of growth, and two tiers are permitted.
-fn holds_all_t0s(need: &Need, ports: u32, (per_group, places): (u32, u32)) -> bool {
-    let nics = need.limits.grow_to.unwrap_or(0).max(places);
-    need.tiers.contains(&2) && nics.div_ceil(per_group) <= ports
+pub(crate) fn holds_all_t0s(need: &Need, ports: u32, per_group: u32) -> bool {
+    let rails = u32::from(need.rails);
+    let nics = need.limits.grow_to.unwrap_or(0).max(need.nics);
+    need.tiers.contains(&2) && nics.div_ceil(per_group * rails) * rails <= ports
 }

@@ -1,10 +1,8 @@
 //! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
-//! beats it, and the loops contain each design of it.
+//! beats it, and the loops contain each design of it. T0s may have free places, and nodes several rails.
 
 use closc_artefacts::Routing;
-use closc_design::{
-    Candidates, Compared, Found, Limits, Measure, Need, Ratio, Verdict, merged, space, wastes_ports,
-};
+use closc_design::{Candidates, Compared, Found, Limits, Measure, Need, Ratio, Verdict, merged, space};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
@@ -22,8 +20,6 @@ struct Plain {
     cables: u64,
     modules: u64,
     hops: u8,
-    /// Whether at least half of the ports of T1s and T2s are used.
-    is_used: bool,
 }
 
 /// Bandwidth of a box in Mb/s, as its vendor sells it.
@@ -35,6 +31,11 @@ fn capacity(platform: &Platform) -> u64 {
         other => panic!("no bandwidth of {other}"),
     };
     tbps_10 * 100_000
+}
+
+/// The most links that a box spreads packets over, as its vendor publishes it.
+fn width(platform: &Platform) -> u64 {
+    if platform.id.starts_with("spectrum") { 128 } else { 64 }
 }
 
 /// Every fabric of one tier: a box per plane, with all NICs on it.
@@ -50,7 +51,6 @@ fn all_of_one(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                 cables: 0,
                 modules: 0,
                 hops: 1,
-                is_used: true,
             });
         }
     }
@@ -74,20 +74,25 @@ fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
 }
 
-/// Returns the most ports of a speed that a box has, by any of its entries in the catalogue.
-fn most_ports(boxes: &[&Platform], of: &Platform, split: Breakout) -> u64 {
-    let same = boxes.iter().filter(|other| other.id.split('-').take(2).eq(of.id.split('-').take(2)));
-    let splits = same.flat_map(|other| {
-        let splits = other.panel.breakouts.iter().filter(|other| other.speed == split.speed);
-        splits.map(|split| u64::from(other.panel.cages) * u64::from(split.ports))
-    });
-    splits.max().unwrap_or_default()
+/// T0s of a fabric with this many NICs on each, in complete units of one for each rail: enough for all NICs, and no more.
+fn t0s(need: &Need, per_group: u64) -> u64 {
+    let rails = u64::from(need.rails);
+    let mut units = 1;
+    while units * rails * per_group < u64::from(need.nics) {
+        units += 1;
+    }
+    units * rails
+}
+
+/// Numbers of NICs that a T0 can have: a node has the same number on each of its T0s.
+fn per_groups(need: &Need) -> impl Iterator<Item = u64> {
+    let on_each = u64::from(need.nics_per_node / need.rails);
+    (1..=u64::from(need.nics)).filter(move |count| count % on_each == 0)
 }
 
 /// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
 fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
-    let (nics, node) = (u64::from(need.nics), u64::from(need.nics_per_node));
     let boxes = boxes(need, catalogue);
     let mut found = Vec::new();
     for (low, high) in boxes.iter().flat_map(|low| boxes.iter().map(move |high| (*low, *high))) {
@@ -99,9 +104,10 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                 if up.speed != top.speed {
                     continue;
                 }
-                let all_ports = most_ports(&boxes, high, top);
-                for per_group in (1..=nics).filter(|count| nics % count == 0 && count % node == 0) {
-                    let groups = nics / per_group;
+                for per_group in
+                    per_groups(need).filter(|count| cages(*count, down) <= low.panel.cages.into())
+                {
+                    let groups = t0s(need, per_group);
                     for (t1s, parallel) in
                         (2..=T1S_MAX).flat_map(|t1s| (1..=PARALLEL_MAX).map(move |many| (t1s, many)))
                     {
@@ -115,8 +121,8 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                         // Only the fewest parallel cables that these T1s need.
                         let is_least = is_even(uplinks) && !is_even(uplinks - t1s);
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
+                            && uplinks <= width(low)
                             && cages(groups * parallel, top) <= high.panel.cages.into();
-                        let is_used = groups * parallel * 2 >= all_ports;
                         if groups < 2 || !is_least || !fits {
                             continue;
                         }
@@ -128,7 +134,6 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                             modules: planes
                                 * (groups * cages(uplinks, up) + t1s * cages(groups * parallel, top)),
                             hops: 3,
-                            is_used,
                         });
                     }
                 }
@@ -168,13 +173,17 @@ fn choices<'a>(need: &Need, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<
 
 /// Every fabric of three tiers: any number of NICs on a T0, any zones, any rows of T2s.
 fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
-    let (nics, node) = (u64::from(need.nics), u64::from(need.nics_per_node));
+    let rails = u64::from(need.rails);
     let mut found = Vec::new();
     for boxes in choices(need, planes, catalogue) {
-        for per_group in (1..=nics).filter(|count| nics % count == 0 && count % node == 0) {
-            let all = nics / per_group;
-            for zones in (2..=256).filter(|zones| all % zones == 0 && all / zones >= 2) {
-                found.extend(of_zones(need, planes, boxes, (per_group, all / zones, zones)));
+        let (low, down, _) = boxes.t0;
+        for per_group in per_groups(need).filter(|count| cages(*count, down) <= low.panel.cages.into()) {
+            let all = t0s(need, per_group);
+            for zones in 2..=256 {
+                let in_zone = (all / rails).div_ceil(zones) * rails;
+                if in_zone >= 2 && in_zone * (zones - 1) < all {
+                    found.extend(of_zones(need, planes, boxes, (per_group, (in_zone, all), zones)));
+                }
             }
         }
     }
@@ -186,7 +195,7 @@ fn of_zones(
     need: &Need,
     planes: u16,
     boxes: Boxes<'_>,
-    (per_group, groups, zones): (u64, u64, u64),
+    (per_group, (groups, t0s), zones): (u64, (u64, u64), u64),
 ) -> Vec<Plain> {
     let Boxes { t0: (low, down, up), t1: (mid, mid_down, mid_up), t2: (high, top) } = boxes;
     let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
@@ -200,28 +209,29 @@ fn of_zones(
     let above = (2..=COUNT_MAX)
         .find(|ports| bandwidth(groups, mid_down) <= bandwidth(*ports, mid_up))
         .expect("it grows");
-    let fits = cages(per_group, down) + cages(t1s, up) <= low.panel.cages.into()
-        && cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into();
-    // Half of the ports of a T1, as shares of both sides, and more T0s than a T1 has ports.
-    let [most_down, most_up] = [mid_down, mid_up].map(|split| most_ports(&[mid], mid, split));
-    let is_used = (groups * most_up + above * most_down) * 2 >= most_down * most_up;
-    if !fits || groups * zones <= panel(mid, mid_down) {
+    let fits =
+        cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into() && above <= width(mid);
+    // T2s are for more T0s than a T1 has ports.
+    if !fits || t0s <= panel(mid, mid_down) {
         return Vec::new();
     }
     let (planes, all) = (u64::from(planes), panel(high, top));
-    let rows = (1..=t1s).filter(|rows| t1s % rows == 0);
-    let ports = rows.map(|rows| (rows * above, zones * t1s / rows));
-    let fitting = ports.filter(|(_, ports)| *ports <= all);
-    let plain = |(t2s, ports): (u64, u64)| Plain {
-        switches: planes * (zones * (groups + t1s) + t2s),
-        capacity: planes * (zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high))
+    // As many T1s as complete rows have.
+    let rows = (1..=t1s).map(|rows| (rows, t1s.next_multiple_of(rows)));
+    let fitting = rows.filter(|(rows, t1s)| {
+        let t0 = cages(per_group, down) + cages(*t1s, up) <= low.panel.cages.into() && *t1s <= width(low);
+        t0 && zones * t1s / rows <= all
+    });
+    let plain = |(rows, t1s): (u64, u64)| Plain {
+        switches: planes * (zones * (groups + t1s) + rows * above),
+        capacity: planes
+            * (zones * (groups * capacity(low) + t1s * capacity(mid)) + rows * above * capacity(high))
             / 1000,
         cables: planes * zones * (groups * t1s + t1s * above),
         modules: planes
             * (zones * (groups * cages(t1s, up) + t1s * (cages(groups, mid_down) + cages(above, mid_up)))
-                + t2s * cages(ports, top)),
+                + rows * above * cages(zones * t1s / rows, top)),
         hops: 5,
-        is_used: is_used && ports * 2 >= most_ports(&[high], high, top),
     };
     fitting.map(plain).collect()
 }
@@ -267,19 +277,10 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     if !plain.is_empty() {
         found.map_err(|why| why.to_string())?;
     }
-    // Fabrics with more unused ports are for needs without others, of this number of NICs or of the next one.
-    let uses_ports = |found: &Found<'_>| !wastes_ports(&need.limits, &found.design);
-    if plain.iter().any(|plain| plain.is_used) || front.iter().any(uses_ports) {
-        plain.retain(|plain| plain.is_used);
-    }
-    // If equal T0s cannot have exactly this number of NICs, the search goes on with the next number, but the loops
-    // do not.
-    let exact = front.iter().filter(|found| found.design.places() == need.nics);
-    let exact: Vec<&Found<'_>> = exact.collect();
-    if let Some(found) = exact.iter().find(|found| !is_founded(found, &exact, &plain)) {
+    if let Some(found) = front.iter().find(|found| !is_founded(found, &front, &plain)) {
         return Err(format!("beaten, or not among the loops: {:?}", found.measure));
     }
-    let kept: Vec<_> = exact.iter().map(|found| found.measure).collect();
+    let kept: Vec<_> = front.iter().map(|found| found.measure).collect();
     for other in &plain {
         let is_held = kept.iter().any(|kept| {
             u64::from(kept.switches) <= other.switches
@@ -289,22 +290,21 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
                 && kept.hops <= other.hops
         });
         if !is_held {
-            let Plain { switches, capacity, cables, modules, hops, is_used } = other;
+            let Plain { switches, capacity, cables, modules, hops } = other;
             return Err(format!(
-                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops, used: {is_used}"
+                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops"
             ));
         }
     }
-    let count = |hops: u8, is_used: bool| {
-        plain.iter().filter(|plain| plain.hops == hops && plain.is_used == is_used).count()
-    };
+    let count = |hops: u8| plain.iter().filter(|plain| plain.hops == hops).count();
     let hops = kept.iter().map(|kept| kept.hops).min();
-    Ok(Counts { one: count(1, true), three: count(5, true), unused: count(3, false), hops })
+    let padded = front.iter().filter(|found| found.design.places() > need.nics).count();
+    Ok(Counts { one: count(1), three: count(5), padded, hops })
 }
 
 /// Tells whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
 /// loops end at some numbers of T1s and parallel cables.
-fn is_founded(found: &Found<'_>, front: &[&Found<'_>], plain: &[Plain]) -> bool {
+fn is_founded(found: &Found<'_>, front: &[Found<'_>], plain: &[Plain]) -> bool {
     let (design, measure) = (&found.design, &found.measure);
     let values = |measure: &Measure| measure.numbers().map(|(_, value)| value);
     let is_beaten = front.iter().any(|other| {
@@ -315,18 +315,18 @@ fn is_founded(found: &Found<'_>, front: &[&Found<'_>], plain: &[Plain]) -> bool 
         && (u64::from(design.t1s()) > T1S_MAX || u64::from(design.parallel) > PARALLEL_MAX);
     let numbers = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];
     let has = |plain: &Plain| {
-        let Plain { switches, capacity, cables, modules, hops, is_used: _ } = *plain;
+        let Plain { switches, capacity, cables, modules, hops } = *plain;
         hops == measure.hops && [switches, capacity, cables, modules] == numbers
     };
     !is_beaten && (is_beyond || plain.iter().any(has))
 }
 
-/// Fabrics that the loops made, and the fewest hops of the front.
+/// Fabrics that the loops made by tiers, and designs of the front with free places and with the fewest hops.
 #[derive(Debug)]
 struct Counts {
     one: usize,
     three: usize,
-    unused: usize,
+    padded: usize,
     hops: Option<u8>,
 }
 
@@ -339,8 +339,10 @@ proptest! {
         planes in prop::sample::select(vec![1_u16, 2, 4]),
         speed in prop::sample::select(vec![200_u32, 400, 800]),
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
+        rails in prop::sample::select(vec![1_u8, 2, 4]),
     ) {
-        let found = missing(&need(BOXES, nodes, planes, speed, ratio), planes);
+        let need = Need { rails, ..need(BOXES, nodes, planes, speed, ratio) };
+        let found = missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 
@@ -363,10 +365,56 @@ proptest! {
         planes in prop::sample::select(vec![1_u16, 2]),
         speed in prop::sample::select(vec![100_u32, 200]),
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
+        rails in prop::sample::select(vec![1_u8, 2, 4]),
+        more in 0_u32..16,
     ) {
-        // Multiples of 16 nodes: T0s and zones of equal size.
-        let found = missing(&need(SMALL, nodes * 16, planes, speed, ratio), planes);
+        let need = Need { rails, ..need(SMALL, nodes * 16 + more, planes, speed, ratio) };
+        let found = missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
+    }
+}
+
+/// The front of a need, without checks of files.
+fn front(need: &Need) -> Vec<Measure> {
+    let catalogue = Catalogue::builtin();
+    let mut candidates = Candidates::new(Compared::default());
+    // Outside of the search means an empty front.
+    let _outside = space(need, &catalogue, &mut candidates);
+    let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
+    merged(fronts.into_values()).iter().map(|found| found.measure).collect()
+}
+
+/// Returns a design of the front of a need that its front neither has nor beats.
+fn better(harder: &Need, easier: &Need) -> Option<Measure> {
+    let easier = front(easier);
+    let is_held = |harder: &Measure| easier.iter().any(|own| own == harder || own.beats(harder));
+    front(harder).into_iter().find(|harder| !is_held(harder))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_harder_need_has_no_better_design(
+        nodes in 8_u32..250,
+        more in 1_u32..25,
+        planes in prop::sample::select(vec![1_u16, 2, 4]),
+        speed in prop::sample::select(vec![200_u32, 400]),
+        rails in prop::sample::select(vec![1_u8, 2, 4]),
+        boxes in prop::sample::select(vec![BOXES, SMALL]),
+    ) {
+        let easier = Need { rails, ..need(boxes, nodes, planes, speed, (1, 1)) };
+        let limits = easier.limits;
+        let ratio = |down, up| Ratio::new(down, up).expect("no number is 0");
+        let harder = [
+            Need { nics: easier.nics + more * 4, ..easier.clone() },
+            Need { limits: Limits { grow_to: Some(easier.nics + more * 8), ..limits }, ..easier.clone() },
+            Need { limits: Limits { oversubscription: ratio(1, 2), ..limits }, ..easier.clone() },
+            Need { limits: Limits { oversubscription: ratio(2, 3), ..limits }, ..easier.clone() },
+        ];
+        for harder in harder {
+            prop_assert_eq!(better(&harder, &easier), None, "{:?}", harder);
+        }
     }
 }
 
@@ -377,7 +425,10 @@ fn loops_reach_each_kind() {
     assert!(large.three > 0, "{large:?}");
     let small = need(BOXES, 8, 2, 400, (1, 1));
     let found = missing(&small, 2).expect("none is missing");
-    assert!(found.unused > 0 && found.hops == Some(3), "{found:?}");
+    assert_eq!(found.hops, Some(3), "{found:?}");
+    // 41 nodes do not fill T0s of equal size.
+    let uneven = missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
+    assert!(uneven.padded > 0, "{uneven:?}");
     let small = Need { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
     let found = missing(&small, 2).expect("none is missing");
     assert!(found.one > 0 && found.hops == Some(1), "{found:?}");

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Compared, Design, Found, Front, Need, Outside, Underused};
+use closc_design::{Candidates, Compared, Design, Found, Front, Need, Outside};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
@@ -49,7 +49,7 @@ pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
 #[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "a document of designs has a list of them")]
 pub(crate) struct Designs {
-    /// Designs that meet the need.
+    /// Designs that meet the need and were compared. The search omits most designs that others beat.
     compared: usize,
     /// Of these, the ones that have an item without a price.
     unpriced: usize,
@@ -111,7 +111,6 @@ struct Searched<'a, 'n> {
     unpriced: usize,
     unpublished: usize,
     routings: Vec<RoutingRow>,
-    underused: Underused,
     front: Front<'a>,
 }
 
@@ -164,7 +163,7 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
 
 /// Returns the document of a search.
 fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
-    let Searched { checks, compared, unpriced, unpublished, routings, front, underused: _ } = searched;
+    let Searched { checks, compared, unpriced, unpublished, routings, front } = searched;
     let fewest = routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
     Designs {
         compared,
@@ -198,10 +197,21 @@ fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Des
     (!rows.is_empty()).then(|| Ok(designs_of(searched, rows)))
 }
 
+/// Numbers of T0s of each switch in the samples before a search, and of designs that are checked. Designs of a sample
+/// that pass cut the next one short.
+const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
+
 /// Finds the complete front, ordered by the objective.
 fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>> {
+    let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
+    let mut checks = Checks::new(asked.need, asked.stages, options);
     let mut candidates = Candidates::new(asked.compared);
-    let underused = closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
+    for (most, checked) in SAMPLES {
+        // A sample without a design has a reason only if the complete search has none either.
+        let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut candidates);
+        candidates = candidates.into_bar(checked, |design| checks.pass(design))?;
+    }
+    closc_design::space(asked.need, asked.catalogue, &mut candidates)
         .map_err(|why| outside(why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
@@ -209,8 +219,6 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     if compared == unpriced + unpublished {
         bail!(unmeasured(&candidates));
     }
-    let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
-    let mut checks = Checks::new(asked.need, asked.stages, options);
     let fronts = candidates.fronts(|design| checks.pass(design))?;
     let routings = routings(&fronts, asked.need);
     let listed = |word: &str| asked.listed.is_none_or(|routing| routing.word() == word);
@@ -220,7 +228,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         bail!(refused(checks.first.as_ref()));
     }
     closc_design::order(&mut front, asked.objective.of());
-    Ok(Searched { checks, compared: meet, unpriced, unpublished, routings, underused, front })
+    Ok(Searched { checks, compared: meet, unpriced, unpublished, routings, front })
 }
 
 /// Returns the reason why no design passes the checks.

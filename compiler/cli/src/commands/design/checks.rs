@@ -16,6 +16,12 @@ pub(super) const KNOWN_FAULT: &str = "W0203";
 /// counts.
 const MARKS: &str = "E0721";
 
+/// The error about cables that are longer than their medium reaches. It depends on lanes, not on counts.
+const REACH: &str = "E0602";
+
+/// Start of messages about a limit of T0s, which the ports of T1s have no influence on.
+const OF_T0: &str = "each T0 ";
+
 /// Maximum number of files that are checked per routing.
 const TRIED: usize = 256;
 
@@ -32,8 +38,12 @@ pub(super) struct Checks<'a> {
     pub first: Option<Finding>,
     /// Number of checks per routing.
     tried: BTreeMap<&'static str, usize>,
-    /// Combinations of hardware and QoS profile for which the profile has no thresholds.
-    unmarkable: BTreeSet<String>,
+    /// The verdict on each design, by its key.
+    verdicts: BTreeMap<String, Verdict>,
+    /// Combinations of hardware and QoS profile without thresholds, or with cables that are too long.
+    unfit: BTreeSet<String>,
+    /// T0s that exceed a limit.
+    exceeding: BTreeMap<String, Finding>,
     /// Routings with designs that were not checked.
     pub unchecked: Vec<Routing>,
 }
@@ -62,9 +72,19 @@ impl Passed {
 
 impl<'a> Checks<'a> {
     pub(super) fn new(need: &'a Need, stages: &'a [u32], options: Options) -> Self {
-        let (files, tried, unmarkable) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        let (last, first, unchecked) = (None, None, Vec::new());
-        Checks { need, stages, last, options, files, first, tried, unmarkable, unchecked }
+        Checks {
+            need,
+            stages,
+            last: None,
+            options,
+            files: BTreeMap::new(),
+            first: None,
+            tried: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
+            unfit: BTreeSet::new(),
+            exceeding: BTreeMap::new(),
+            unchecked: Vec::new(),
+        }
     }
 
     /// Writes the widths of the third tier of the last stage into every file.
@@ -79,43 +99,71 @@ impl<'a> Checks<'a> {
 
     /// Checks the files of a design, one for each QoS profile, and keeps the first that passes.
     pub(super) fn pass(&mut self, design: &Design<'_>) -> anyhow::Result<Verdict> {
-        let mut assumed = None;
+        let key = key(design);
+        if let Some(verdict) = self.verdicts.get(&key) {
+            return Ok(*verdict);
+        }
+        let verdict = self.verdict(design, &key)?;
+        self.verdicts.insert(key, verdict);
+        Ok(verdict)
+    }
+
+    fn verdict(&mut self, design: &Design<'_>, key: &str) -> anyhow::Result<Verdict> {
+        let mut assumed = match self.exceeding.get(&t0(design)) {
+            Some((code, message)) if *code == closc_design::ASSUMED => Some(message.clone()),
+            Some(_) => return Ok(Verdict::Refused),
+            None => None,
+        };
         for qos in design.profiles() {
-            let hardware = hardware(design, qos);
             for is_firm in [true, false] {
                 // A limit that is exceeded with one profile is exceeded with all of them.
                 let is_known = is_firm && assumed.is_some();
-                if is_known || self.unmarkable.contains(&hardware) {
+                if is_known || self.unfit.contains(&hardware(design, qos)) {
                     continue;
                 }
-                let tried = self.tried.entry(design.routing.word()).or_default();
-                *tried += 1;
-                if *tried > TRIED {
-                    if !self.unchecked.contains(&design.routing) {
-                        self.unchecked.push(design.routing);
-                    }
+                if !self.may_try(design.routing) {
                     return Ok(Verdict::Refused);
                 }
-                match self.check(design, qos, is_firm)? {
+                let (code, message) = match self.check(design, qos, is_firm)? {
                     Ok(passed) => {
-                        self.files.insert(key(design), Passed { assumed, ..passed });
+                        self.files.insert(key.to_owned(), Passed { assumed, ..passed });
                         return Ok(if is_firm { Verdict::Firm } else { Verdict::Assumed });
                     }
-                    Err((code, message)) => {
-                        tracing::debug!("{}: {code}: {message}", key(design));
-                        self.first.get_or_insert_with(|| (code, message.clone()));
-                        if code != closc_design::ASSUMED {
-                            if code == MARKS {
-                                self.unmarkable.insert(hardware);
-                            }
-                            break;
-                        }
-                        assumed = Some(message);
-                    }
+                    Err(finding) => finding,
+                };
+                tracing::debug!("{key}: {code}: {message}");
+                self.first.get_or_insert_with(|| (code, message.clone()));
+                self.learn(design, qos, (code, &message));
+                if code != closc_design::ASSUMED {
+                    break;
                 }
+                assumed = Some(message);
             }
         }
         Ok(Verdict::Refused)
+    }
+
+    /// Counts a check, and tells whether the limit permits it.
+    fn may_try(&mut self, routing: Routing) -> bool {
+        let tried = self.tried.entry(routing.word()).or_default();
+        *tried += 1;
+        let is_over = *tried > TRIED;
+        if is_over && !self.unchecked.contains(&routing) {
+            self.unchecked.push(routing);
+        }
+        !is_over
+    }
+
+    /// Records a finding that other designs with the same hardware, or with the same T0s, also have.
+    fn learn(&mut self, design: &Design<'_>, qos: &str, (code, message): (&'static str, &str)) {
+        match code {
+            MARKS => drop(self.unfit.insert(hardware(design, qos))),
+            REACH => self.unfit.extend(design.profiles().iter().map(|qos| hardware(design, qos))),
+            _ if message.starts_with(OF_T0) => {
+                self.exceeding.insert(t0(design), (code, message.to_owned()));
+            }
+            _ => {}
+        }
     }
 
     /// Checks the file of a design, and that of each later stage.
@@ -174,6 +222,15 @@ fn hardware(design: &Design<'_>, qos: &str) -> String {
     };
     let tiers: Vec<String> = design.tiers().map(tier).collect();
     format!("{} {qos} planes={} {}", design.os.word(), design.planes, tiers.join("+"))
+}
+
+/// Returns a key of the T0s of a design, with their number and ports.
+fn t0(design: &Design<'_>) -> String {
+    let ports = |side: Side| format!("{}x{}", side.count, side.breakout);
+    let (down, up) = (ports(design.t0.down), design.t0.up.map(ports).unwrap_or_default());
+    let (routing, os, zones) = (design.routing.word(), design.os.word(), design.zones());
+    let Design { planes, groups, t0, .. } = design;
+    format!("{routing} {os} planes={planes} {}/{down}/{up} zones={zones} groups={groups}", t0.platform.id)
 }
 
 /// Returns a unique key of a design.

@@ -75,7 +75,7 @@ pub(super) fn run(
     let measure = named::measure(file, &design, asked.compared, &named::media(plan.topology()))?;
     let is_priced = asked.compared.prices.is_some();
     let searched = super::search(args, asked)?;
-    let mut outside = breaches(need, &design, &searched.underused);
+    let mut outside = breaches(need, &design);
     outside.extend(named::hosts(plan.topology(), need.nics_per_node, need.rails));
     let is_firm = assumed.is_none();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));

@@ -51,14 +51,13 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
 pub(super) fn head(found: &Designs) -> String {
     let (compared, front, shown) = (found.compared as u64, found.front as u64, found.designs.len() as u64);
     let designs = counted(compared, "design");
-    let meet = if compared == 1 { "meets" } else { "meet" };
     let which = match (front, shown) {
         (1, _) => "1 of them:".to_owned(),
         (front, shown) if front == shown => format!("{} of them:", number(front)),
         (front, 1) => format!("{} of them. The first:", number(front)),
         (front, shown) => format!("{} of them. The first {shown}:", number(front)),
     };
-    format!("{designs} {meet} the need; no other beats {which}")
+    format!("{designs} compared; no other beats {which}")
 }
 
 /// Returns a design as one line.
@@ -94,8 +93,9 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
             format!("a T{tier} leaves {} of {cages} cages unused", cages - cages_used)
         });
         let above: Vec<String> = above.collect();
-        format!("{}: no design for {} uses more", above.join(", "), row.routing)
+        above.join(", ")
     });
+    let unused = unused.filter(|unused| !unused.is_empty());
     let lanes = row.unequal_lanes.iter().map(|lanes| format!("modules: {lanes}"));
     by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes).chain(faults).chain(assumed).collect()
 }

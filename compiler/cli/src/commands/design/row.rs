@@ -69,7 +69,7 @@ pub(crate) struct Row {
     pub power: PowerRow,
     /// Sum of the prices, where each item has one.
     pub cost: Option<u64>,
-    /// Whether less than half of the ports of T1s or T2s are used, because no smaller switch supports this routing.
+    /// Whether less than half of the ports of T1s or T2s are used, other than those kept for growth.
     pub mostly_unused: bool,
     /// Weaknesses whose warnings the file allows.
     pub weaknesses: Vec<&'static str>,
