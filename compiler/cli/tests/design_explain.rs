@@ -91,7 +91,7 @@ fn limits_that_no_design_keeps_are_refused_with_advice() {
     let place = Place::new();
     for (flags, wanted) in [
         ("--nics 2048 --tiers 1", "no design keeps these limits: use `--tiers 2`"),
-        ("--nics 24 --tiers 3 --planes 1", "no design keeps these limits: use `--tiers 1`"),
+        ("--nics 16 --tiers 3 --planes 1", "no design keeps these limits: use `--tiers 1`"),
         (
             "--nics 512 --grow-to 800000 --planes 1 --platform spectrum3-sn4700",
             "no design keeps these limits: use a smaller `--grow-to`, or none",

@@ -1,8 +1,13 @@
 //! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
 //! beats it, and the loops contain each design of it. T0s may have free places, and nodes several rails.
 
+use std::cell::Cell;
+use std::convert::Infallible;
+
 use closc_artefacts::Routing;
-use closc_design::{Candidates, Compared, Found, Limits, Measure, Need, Ratio, Verdict, merged, space};
+use closc_design::{
+    Candidates, Compared, Design, Found, Limits, Measure, Need, Ratio, Sieve, Verdict, merged, sample, space,
+};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
@@ -272,7 +277,7 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     }
     let mut candidates = Candidates::new(Compared::default());
     let found = space(need, &catalogue, &mut |design| candidates.add(design));
-    let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
+    let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
     let front = merged(fronts.into_values());
     if !plain.is_empty() {
         found.map_err(|why| why.to_string())?;
@@ -380,7 +385,7 @@ fn front(need: &Need) -> Vec<Measure> {
     let mut candidates = Candidates::new(Compared::default());
     // Outside of the search means an empty front.
     let _outside = space(need, &catalogue, &mut candidates);
-    let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
+    let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
     merged(fronts.into_values()).iter().map(|found| found.measure).collect()
 }
 
@@ -416,6 +421,52 @@ proptest! {
             prop_assert_eq!(better(&harder, &easier), None, "{:?}", harder);
         }
     }
+}
+
+/// Candidates, with the number of branches that they omit.
+struct Counted<'c, 'a, 'p> {
+    candidates: &'c mut Candidates<'a, 'p>,
+    omitted: Cell<u32>,
+}
+
+impl<'a> Sieve<'a> for Counted<'_, 'a, '_> {
+    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+        let omits = self.candidates.omits(floor, tiers);
+        self.omitted.set(self.omitted.get() + u32::from(omits));
+        omits
+    }
+
+    fn take(&mut self, design: Design<'a>) {
+        self.candidates.take(design);
+    }
+}
+
+/// A search that omits branches below a bar finds the front of the complete search.
+#[test]
+fn a_bar_omits_nothing_of_the_front() {
+    let catalogue = Catalogue::builtin();
+    let mut omitted = 0;
+    for (boxes, nodes, planes, speed) in [
+        (BOXES, 41, 2, 800),
+        (BOXES, 64, 1, 400),
+        (BOXES, 200, 4, 400),
+        (SMALL, 333, 1, 100),
+        (SMALL, 1500, 1, 100),
+        (SMALL, 77, 2, 400),
+    ] {
+        let need = need(boxes, nodes, planes, speed, (1, 1));
+        let mut samples = Candidates::new(Compared::default());
+        sample(&need, &catalogue, 1, &mut samples).expect("there are designs");
+        let firm = |_: &Design<'_>| Ok::<_, Infallible>(Verdict::Firm);
+        let Ok(mut candidates) = samples.into_bar(usize::MAX, firm);
+        let mut counted = Counted { candidates: &mut candidates, omitted: Cell::new(0) };
+        space(&need, &catalogue, &mut counted).expect("there are designs");
+        omitted += counted.omitted.get();
+        let Ok(fronts) = candidates.fronts(firm);
+        let found: Vec<Measure> = merged(fronts.into_values()).iter().map(|found| found.measure).collect();
+        assert_eq!(found, front(&need), "{nodes} nodes, {planes} planes, {speed}G");
+    }
+    assert!(omitted > 0, "the bar omits no branch");
 }
 
 /// The loops do make fabrics of each kind.
