@@ -138,7 +138,8 @@ fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
             let planned = all.between((from.0, from.1), (to.0, to.1));
             let left = used.between((from.0, from.2), (to.0, to.2));
             let ends = used.local(from.2).into_iter().zip(used.local(to.2));
-            for (plane, ((planned, left), (one, other))) in (0..).zip(planned.into_iter().zip(left).zip(ends)) {
+            for (plane, ((planned, left), (one, other))) in (0..).zip(planned.into_iter().zip(left).zip(ends))
+            {
                 if planned > 0 && left == 0 && one > 0 && other > 0 {
                     found.insert(PlaneId(plane));
                 }

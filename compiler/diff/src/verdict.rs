@@ -280,7 +280,10 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn queues<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        planes(&ALL, "queues are rebuilt, and until hosts have the new settings, their packets arrive with the old DSCP values")
+        planes(
+            &ALL,
+            "queues are rebuilt, and until hosts have the new settings, their packets arrive with the old DSCP values",
+        )
     }
 }
 

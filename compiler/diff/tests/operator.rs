@@ -122,7 +122,8 @@ fn a_drain_of_the_last_path_of_a_plane_moves_no_traffic() {
             let rollout = report_of(&old, &new).rollout.expect("plans have one");
             assert!(!rollout.hitless, "{routing:?} {last}: {rollout:?}");
             let steps = rollout.steps.join("\n");
-            let wanted = "no artefact makes nodes leave plane 3, where only drained paths lead to some NICs: keep";
+            let wanted =
+                "no artefact makes nodes leave plane 3, where only drained paths lead to some NICs: keep";
             assert!(steps.contains(wanted), "{routing:?} {last}: {steps}");
             // One path is left.
             let rollout = report_of(&bare(""), &old).rollout.expect("plans have one");
@@ -151,7 +152,8 @@ fn slower_uplinks_change_the_oversubscription() {
         )
     };
     let text = text_of(&report_of(&plan(&file("1x800G")), &plan(&file("2x400G"))));
-    let wanted = "tiers.t0.oversubscription  1:1 -> 2:1: uplinks of each T0 have 6,400 Gb/s instead of 12,800";
+    let wanted =
+        "tiers.t0.oversubscription  1:1 -> 2:1: uplinks of each T0 have 6,400 Gb/s instead of 12,800";
     assert!(text.contains(wanted), "{text}");
 }
 
@@ -175,7 +177,8 @@ fn tiers_count_the_switches_that_were_found_to_change() {
     let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
     let (old, new) = (BASE, with("exceptions: { drained: [p2-t1-002] }\n"));
     let (old, new) = (old.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
-    let differs = |item: Item| matches!(item, Item::Switch(switch) if switch.tier == TierId::T0 && switch.index == 1);
+    let differs =
+        |item: Item| matches!(item, Item::Switch(switch) if switch.tier == TierId::T0 && switch.index == 1);
     let (old, new) = ((&old, side("old")), (&new, side("new")));
     let report = Report::of_plans_with(old, new, Options::default(), Some(&differs));
     let switches = report.artefacts.iter().find(|found| found.kind == "switches").map(|found| found.changed);
@@ -266,7 +269,8 @@ fn a_new_t0_group() {
 /// Growth that is drained adds planned paths. Pairs keep their own, so they lose nothing.
 #[test]
 fn drained_growth_takes_nothing_away() {
-    let new = Shape { t1: 8, exceptions: "exceptions: { drained: [\"p[0-3]-t1-[005-008]\"] }\n".into(), ..BASE };
+    let new =
+        Shape { t1: 8, exceptions: "exceptions: { drained: [\"p[0-3]-t1-[005-008]\"] }\n".into(), ..BASE };
     let (old, new) = (BASE.routed(Routing::EcmpStatic), new.routed(Routing::EcmpStatic));
     let pairs = impact(old.fabric(), new.fabric());
     assert!(pairs.iter().any(|row| row.old.map(|share| share.planned) != row.new.map(|share| share.planned)));

@@ -211,8 +211,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut candidates);
         candidates = candidates.into_bar(checked, |design| checks.pass(design))?;
     }
-    closc_design::space(asked.need, asked.catalogue, &mut candidates)
-        .map_err(|why| outside(why, asked))?;
+    closc_design::space(asked.need, asked.catalogue, &mut candidates).map_err(|why| outside(why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
     let meet = asked.listed.map_or(compared, |routing| candidates.compared_with(routing));
