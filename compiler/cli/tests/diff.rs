@@ -600,6 +600,30 @@ fn patches_are_those_of_every_switch_and_switches_that_are_alike_share_one() {
     assert_eq!(sizes, [1; 10]);
 }
 
+/// SONiC's updater lists hwskus by release: TH6 since 202605, SN6600 on master only.
+#[test]
+fn the_stated_release_decides_between_patch_and_reload() {
+    let method = |platform: &str, release: &str| {
+        let file = |detection: &str| {
+            format!(
+                "fabric: wd\nplanes: 1\nrouting: ecmp-static\n{release}\
+                 hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 800G, lanes: 8 }} }}\n\
+                 tiers:\n  t0: {{ platform: {platform}, os: sonic, up: 2 }}\n  t1: {{ platform: {platform}, os: sonic }}\n\
+                 cables: {{ nic-t0: {{ length: 3m, medium: aoc }}, t0-t1: {{ length: 30m, medium: dr4 }} }}\n\
+                 qos: {{ base: lossless, watchdog: {{ action: drop, detection: {detection} }} }}\n"
+            )
+        };
+        let (_, index) = patches_lead_from_one_to_the_other(&file("400ms"), &file("800ms"));
+        index["groups"][0]["method"].as_str().expect("a method").to_owned()
+    };
+    let of = |release: &str| format!("releases: {{ sonic: {release} }}\n");
+    assert_eq!(method("th6-128x800g", ""), "reload");
+    assert_eq!(method("th6-128x800g", &of("202511")), "reload");
+    assert_eq!(method("th6-128x800g", &of("202605")), "patch");
+    assert_eq!(method("spectrum6-sn6600", &of("202605")), "reload");
+    assert_eq!(method("spectrum6-sn6600", &of("master")), "patch");
+}
+
 #[test]
 fn a_cable_is_two_patches_and_a_folder_has_those_of_one_change() {
     let more = sonic("").replace("absent: [", "absent: [p0-t0-001--p0-t1-001, ");

@@ -17,7 +17,7 @@ use closc_diff::{Change, Difference, Setting, Touched};
 use closc_files::disk;
 use closc_plan::Plan;
 use closc_render::Templates;
-use closc_sonic::{ConfigDb, FrrChange, FrrConfig, Method, Overlay, Patch, Reason};
+use closc_sonic::{ConfigDb, Entry, Field, FrrChange, FrrConfig, Method, Overlay, Patch, Reason};
 use closc_topology::{PlaneId, Switch, TierId, ZoneId};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -228,7 +228,8 @@ impl Sides<'_> {
         };
         let parse =
             |bytes: &[u8]| -> anyhow::Result<ConfigDb> { Ok(ConfigDb::parse(std::str::from_utf8(bytes)?)?) };
-        let (old, new) = (parse(old)?, parse(new)?);
+        let (mut old, new) = (parse(old)?, parse(new)?);
+        old.insert("VERSIONS", "DATABASE", version(self.old, switch));
         let name = self.new.switch_name(switch);
         let change = closc_sonic::change(&name, &old, &new, &Overlay::default(), false)?;
         let (steps, reasons) = match &change.method {
@@ -255,6 +256,13 @@ impl Sides<'_> {
             files.into_iter().filter_map(|file| Some((file.path.file_name()?.to_owned(), file.bytes)));
         Ok(named.collect())
     }
+}
+
+/// The entry in which switches report their release. The updater of the release that they run applies the patch.
+fn version(plan: &Plan, switch: Switch) -> Entry {
+    let topology = plan.topology();
+    let release = topology.release(topology.hardware(switch).1).expect("SONiC has releases");
+    Entry::from([("VERSION".to_owned(), Field::Text(format!("version_{release}_01")))])
 }
 
 /// Changes of a switch.
