@@ -43,6 +43,9 @@ pub enum ChainFault {
     /// A line exceeds [`LINE_MAX`].
     #[error("line {0} has more than 16 MiB")]
     Long(u64),
+    /// A line is not a record, nor the beginning of one.
+    #[error("line {0} is not an audit record")]
+    Foreign(u64),
     /// A line has no digest of the previous line.
     #[error("line {0} has no digest: it is from an earlier version, or was added")]
     NoDigest(u64),
@@ -105,11 +108,24 @@ impl Chain {
             }
             Ok(Link { prev: None }) => return Err(ChainFault::NoDigest(line)),
             // A line that a power failure cut off. It is still a link: the next line has its digest.
-            Err(_) => self.cut_off += 1,
+            Err(_) if is_cut_off(bytes) => self.cut_off += 1,
+            Err(_) => return Err(ChainFault::Foreign(line)),
         }
         self.lines += 1;
         self.last = digest(bytes);
         Ok(())
+    }
+}
+
+/// Returns whether a line can be the beginning of a record: an object, of which the first key may be missing. The end
+/// of a file can be zero bytes after a loss of power.
+fn is_cut_off(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    let written = line.iter().position(|byte| *byte == 0).map_or(line, |zeros| &line[..zeros]);
+    match written {
+        [] => !line.is_empty(),
+        [b'{'] | [b'{', b'"', ..] => true,
+        _ => false,
     }
 }
 
@@ -156,6 +172,19 @@ mod tests {
             let mut bad = good.clone();
             bad.insert(at + 1, "{}".to_owned());
             assert!(follow(&bad).is_err(), "a line without a digest was added");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not_records() {
+        for (text, line) in
+            [("# closc", 1), ("fabric: pod", 1), ("", 1), ("[]", 1), ("{\n  \"format\": 1,", 2)]
+        {
+            let said = follow(&[text.to_owned()]).expect_err(text);
+            assert_eq!(said, format!("line {line} is not an audit record"), "{text}");
+        }
+        for torn in ["{", "{\"prev\":\"00", "{\"prev\"\0\0", "\0\0\0"] {
+            assert_eq!(follow(&[torn.to_owned()]).map(|chain| chain.cut_off), Ok(1), "{torn:?}");
         }
     }
 

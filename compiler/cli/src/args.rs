@@ -14,6 +14,7 @@ pub mod lab;
 mod levels;
 pub mod new;
 mod number;
+mod paths;
 pub(crate) mod place;
 pub mod serve;
 pub mod te;
@@ -58,6 +59,9 @@ pub struct Args {
     /// Name of the command, such as `export report`
     #[arg(skip)]
     pub verb: String,
+    /// Why a path is of the wrong kind.
+    #[arg(skip)]
+    pub path_fault: Option<String>,
 }
 
 /// Reads the command line.
@@ -68,6 +72,7 @@ pub(crate) fn parse() -> Result<Args, clap::Error> {
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     args.levels.check()?;
     args.verb = verb(&matches);
+    args.path_fault = paths::fault(&command, &matches);
     Ok(args)
 }
 

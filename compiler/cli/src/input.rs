@@ -160,6 +160,11 @@ pub(crate) fn needs_source_routing(what: &str, plan: &Plan) -> anyhow::Result<()
     Ok(())
 }
 
+/// Returns whether a text is a fabric file, given in place of another file.
+pub fn is_fabric_file(text: &str) -> bool {
+    ["hosts:", "tiers:"].iter().all(|key| text.lines().any(|line| line.starts_with(key)))
+}
+
 /// Reads the built-in catalogue with the platforms of a site; `None` if they have faults, which were shown.
 pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());

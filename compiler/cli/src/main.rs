@@ -36,7 +36,11 @@ fn main() -> ExitCode {
         Err(error) => return not_parsed(&error),
     };
     output::start_log(args.verbose, args.quiet);
-    end(commands::run(&args), args.format)
+    let result = match &args.path_fault {
+        Some(fault) => Err(anyhow::Error::msg(fault.clone())),
+        None => commands::run(&args),
+    };
+    end(result, args.format)
 }
 
 /// Prints the error of an invalid command line, or the output of `--help` and `--version`.

@@ -43,9 +43,18 @@ pub fn node(plan: &Plan, name: &str) -> anyhow::Result<Node> {
 /// Finds a switch by its name.
 pub fn switch(plan: &Plan, name: &str) -> anyhow::Result<Switch> {
     let naming = &plan.topology().naming;
-    naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch)).with_context(|| {
-        let first = plan.switches().next().map(|switch| naming.switch(switch)).unwrap_or_default();
-        format!("`{name}` is not a switch of this fabric; the first is `{first}`")
+    let there = |switch: &Switch| plan.fabric().has_switch(*switch);
+    naming.parse_switch(name).filter(there).with_context(|| {
+        let help = match plan.topology().nearest_name(name) {
+            Some(Ok(near)) if naming.parse_switch(&near).is_some_and(|near| there(&near)) => {
+                format!("did you mean `{near}`?")
+            }
+            _ => {
+                let first = plan.switches().next().map(|switch| naming.switch(switch));
+                format!("the first is `{}`", first.unwrap_or_default())
+            }
+        };
+        format!("`{name}` is not a switch of this fabric; {help}")
     })
 }
 
@@ -84,6 +93,11 @@ fn first_port(plan: &Plan, node: Node) -> String {
     plan.topology().naming.nic_port(node, 0, PlaneId(0))
 }
 
+fn nic_port(plan: &Plan, nic: Nic) -> String {
+    let (node, number) = plan.topology().node_of(nic);
+    plan.topology().naming.nic_port(node, number, PlaneId(0))
+}
+
 /// An element that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Avoid {
@@ -114,11 +128,18 @@ impl Avoid {
         if let Ok(node) = node(plan, name) {
             bail!("`{name}` is a node: give its NIC ports, such as `{}`", first_port(plan, node));
         }
-        let meant = plan.topology().naming.nearest(name).filter(|meant| meant != name);
-        let first = plan.switches().next().map(|first| plan.topology().naming.switch(first));
-        let usual = || format!("; names look like `{}`, `plane 0`", first.as_deref().unwrap_or_default());
-        let meant = meant.map_or_else(usual, |meant| format!("; did you mean `{meant}`?"));
-        bail!("no plane, switch or cable `{name}` in this fabric{meant}")
+        if let Ok(nic) = nic(plan, name, 0) {
+            bail!("`{name}` is a NIC: give its ports, such as `{}`", nic_port(plan, nic));
+        }
+        let help = match plan.topology().nearest_name(name) {
+            Some(Ok(meant)) if meant != name => format!("did you mean `{meant}`?"),
+            Some(Err(why)) => why,
+            Some(Ok(_)) | None => {
+                let first = plan.switches().next().map(|first| plan.topology().naming.switch(first));
+                format!("names look like `{}`, `plane 0`", first.unwrap_or_default())
+            }
+        };
+        bail!("no plane, switch or cable `{name}` in this fabric; {help}")
     }
 
     /// Returns whether a path uses the element.

@@ -270,6 +270,19 @@ pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Rejects an output file whose extension is of a format that is not written.
+pub(crate) fn check_extension(out: &Utf8Path, written: &[&str], advice: &str) -> anyhow::Result<()> {
+    const FORMATS: [&str; 18] = [
+        "csv", "dot", "eps", "gif", "gv", "htm", "html", "jpeg", "jpg", "json", "markdown", "md", "pdf",
+        "png", "ps", "svg", "webp", "xlsx",
+    ];
+    let extension = out.extension().map(str::to_ascii_lowercase).unwrap_or_default();
+    if FORMATS.contains(&&*extension) && !written.contains(&&*extension) {
+        anyhow::bail!("`{out}`: the format `{extension}` is not supported: {advice}");
+    }
+    Ok(())
+}
+
 /// Returns an error with its causes, without those that its text already contains.
 pub fn reason(error: &anyhow::Error) -> String {
     let mut text = error.to_string();

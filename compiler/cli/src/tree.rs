@@ -13,7 +13,12 @@ const ARCHIVE: &str = ".tar.zst";
 
 /// Returns whether a place is an archive, by its name, because an output may not exist yet.
 pub(crate) fn is_archive(place: &Utf8Path) -> bool {
-    place.as_str().ends_with(ARCHIVE) && (objects::is_object(place) || !place.is_dir())
+    has_archive_name(place) && (objects::is_object(place) || !place.is_dir())
+}
+
+/// Returns whether a place has the name of an archive.
+pub(crate) fn has_archive_name(place: &Utf8Path) -> bool {
+    place.as_str().ends_with(ARCHIVE)
 }
 
 /// Reads the manifest of a tree.

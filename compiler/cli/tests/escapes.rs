@@ -221,7 +221,8 @@ fn folders_of_platforms_lead_nowhere() {
         };
         removed.expect("it is ours");
     }
-    place.ends(0, &["check", "fabric.yaml", "--platforms", "site"]);
+    let shown = place.ends(1, &["check", "fabric.yaml", "--platforms", "site"]);
+    assert!(shown.contains("`site` has no `.yaml` file"), "{shown}");
 }
 
 /// Control characters in untrusted names are escaped.

@@ -313,7 +313,7 @@ fn what_is_no_clos_is_refused_with_a_place() {
     assert!(
         place
             .ends(1, &["import", "cables.csv", "--out", "no.yaml"])
-            .contains("cables.csv:1: no list of cables")
+            .contains("cables.csv:1: this is not a list of cables")
     );
     place.write("bad.clab.yml", "topology:\n  nodes: {}\n  links:\n    - endpoints: [\"a:1\", \"b:1\"]\n");
     assert!(

@@ -191,10 +191,12 @@ fn what_is_no_tree_is_not_replaced() {
     fs::create_dir(place.path("precious")).unwrap();
     place.write("precious/thesis.tex", "\\documentclass{article}");
     place.write("fabric.yaml", BASE);
-    for out in ["precious", "precious/thesis.tex"] {
-        let run = place.closc(&["compile", "fabric.yaml", "--out", out]);
-        assert_eq!(run.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&run.stderr).contains("name another with --out"));
+    for (out, why) in [
+        ("precious", "it is not a tree of closc; name another with --out"),
+        ("precious/thesis.tex", "`--out precious/thesis.tex` is a file; expected a folder"),
+    ] {
+        let shown = place.ends(1, &["compile", "fabric.yaml", "--out", out]);
+        assert!(shown.contains(why), "{shown}");
     }
     assert!(place.path("precious/thesis.tex").exists());
 }

@@ -22,6 +22,9 @@ pub const NAMESPACE: &str = "closc-manifest";
 /// The first line of a signature.
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 
+/// The first line of a private key.
+const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
+
 /// Maximum number of signatures of a tree.
 const SIGNATURES_MAX: usize = 16;
 
@@ -49,6 +52,16 @@ pub enum SignatureError {
         path: Utf8PathBuf,
         /// The error.
         reason: String,
+    },
+    /// The other key of the pair.
+    #[error("`{path}` is a {half} key: name the other key of the pair, `{other}`")]
+    Half {
+        /// The file.
+        path: Utf8PathBuf,
+        /// `public` or `private`.
+        half: &'static str,
+        /// The other file.
+        other: String,
     },
     /// A private key with a passphrase.
     #[error(
@@ -113,12 +126,20 @@ impl Signer {
     /// Reads a private key that `ssh-keygen -t ed25519` made.
     pub fn read(path: &Utf8Path) -> Result<Signer, SignatureError> {
         let unreadable = |error| SignatureError::Read { path: path.to_owned(), error };
+        let text = text(path)?;
+        let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
+        // The kind comes first: nothing is gained by other rights for a public key or another file.
+        if PublicKey::from_openssh(text.trim()).is_ok() {
+            let other = path.as_str().strip_suffix(".pub").unwrap_or("KEY").to_owned();
+            return Err(SignatureError::Half { path: path.to_owned(), half: "public", other });
+        }
+        if !text.starts_with(PRIVATE) {
+            return Err(fault(format!("a private key begins with `{PRIVATE}`")));
+        }
         let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
         if mode & 0o077 != 0 {
             return Err(SignatureError::Open(path.to_owned()));
         }
-        let text = text(path)?;
-        let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
         let key = PrivateKey::from_openssh(&text).map_err(|error| fault(error.to_string()))?;
         if key.is_encrypted() {
             return Err(SignatureError::Passphrase(path.to_owned()));
@@ -147,6 +168,10 @@ impl Signee {
     pub fn read(path: &Utf8Path) -> Result<Signee, SignatureError> {
         let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
+        if text.starts_with(PRIVATE) {
+            let other = format!("{path}.pub");
+            return Err(SignatureError::Half { path: path.to_owned(), half: "private", other });
+        }
         let key = PublicKey::from_openssh(text.trim()).map_err(|error| fault(error.to_string()))?;
         match key.algorithm() {
             Algorithm::Ed25519 => Ok(Signee { key }),

@@ -17,7 +17,21 @@ pub enum Reason {
     /// The path is absolute, contains `..`, or follows a link out of the folder.
     #[error("is outside of the folder of the file that names it")]
     Outside,
-    /// It is a folder, a pipe, a socket or a device.
+    /// It is a folder.
+    #[error("is a folder; expected a file")]
+    Folder,
+    /// It is a file.
+    #[error("is a file; expected a folder")]
+    File,
+    /// A folder without any file that would be read.
+    #[error("has no {wanted}{}", .skipped.as_ref().map(|name| format!("; `{name}` is not read")).unwrap_or_default())]
+    Without {
+        /// The extensions of files that are read.
+        wanted: String,
+        /// A file of the folder.
+        skipped: Option<String>,
+    },
+    /// It is a pipe, a socket or a device.
     #[error("is not a regular file")]
     NotRegular,
     /// It is larger than the limit.
@@ -35,9 +49,21 @@ pub enum Reason {
     /// It is not UTF-8.
     #[error("is not text in UTF-8")]
     NotText,
+    /// It is UTF-16, as some editors and spreadsheets save.
+    #[error("is text in UTF-16: save it as UTF-8")]
+    Utf16,
     /// The operating system returned an error.
     #[error("cannot be read: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Reason {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::IsADirectory => Reason::Folder,
+            _ => Reason::Io(error),
+        }
+    }
 }
 
 impl FileError {
@@ -52,7 +78,10 @@ impl From<FileError> for io::Error {
         let kind = match &error.reason {
             Reason::Io(inner) => inner.kind(),
             Reason::Outside | Reason::Shared { .. } => io::ErrorKind::PermissionDenied,
-            Reason::NotRegular | Reason::NotText => io::ErrorKind::InvalidData,
+            Reason::Folder => io::ErrorKind::IsADirectory,
+            Reason::File => io::ErrorKind::NotADirectory,
+            Reason::Without { .. } => io::ErrorKind::NotFound,
+            Reason::NotRegular | Reason::NotText | Reason::Utf16 => io::ErrorKind::InvalidData,
             Reason::TooLarge { .. } => io::ErrorKind::FileTooLarge,
         };
         io::Error::new(kind, error)

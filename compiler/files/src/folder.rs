@@ -9,7 +9,7 @@ use nix::sys::stat::Mode;
 
 use crate::error::{FileError, Reason};
 use crate::secret::read_secret;
-use crate::{open, read, read_into};
+use crate::{open, read, read_into, text_of};
 
 /// An open folder. It stays the same folder when its path is renamed or becomes a link.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Folder {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         match nix::fcntl::open(path.as_std_path(), flags, Mode::empty()) {
             Ok(handle) => Ok(Folder { handle }),
-            Err(Errno::ENOTDIR) => Err(fail(Reason::NotRegular)),
+            Err(Errno::ENOTDIR) => Err(fail(Reason::File)),
             Err(error) => Err(fail(std::io::Error::from(error).into())),
         }
     }
@@ -55,6 +55,6 @@ impl Folder {
     /// Reads a text in the folder.
     pub fn text(&self, path: &str, max: u64) -> Result<String, FileError> {
         let bytes = self.read(path, max)?;
-        String::from_utf8(bytes).map_err(|_| FileError::new(path, Reason::NotText))
+        text_of(bytes).map_err(|reason| FileError::new(path, reason))
     }
 }

@@ -46,8 +46,42 @@ pub fn given(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
 
 /// Reads a text that the user named.
 pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
-    let bytes = given(path, max)?;
-    String::from_utf8(bytes).map_err(|_| FileError::new(path.as_str(), Reason::NotText))
+    text_of(given(path, max)?).map_err(|reason| FileError::new(path.as_str(), reason))
+}
+
+/// Returns the text of bytes.
+fn text_of(bytes: Vec<u8>) -> Result<String, Reason> {
+    let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    String::from_utf8(bytes).map_err(|_| if is_utf16 { Reason::Utf16 } else { Reason::NotText })
+}
+
+/// Lists the files of a folder with one of some extensions, sorted by name. A folder that the user named and that has
+/// none of them would have no effect, so this is an error.
+pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>, FileError> {
+    let fail = |reason: Reason| FileError::new(folder.as_str(), reason);
+    let entries = folder.read_dir_utf8().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotADirectory => fail(Reason::File),
+        _ => fail(error.into()),
+    })?;
+    let (mut names, mut skipped) = (Vec::new(), None);
+    for entry in entries {
+        let entry = entry.map_err(|error| fail(error.into()))?;
+        let is_read = entry.path().extension().is_some_and(|own| extensions.contains(&own));
+        if is_read {
+            names.push(entry.file_name().to_owned());
+        } else {
+            skipped = skipped.max(Some(entry.file_name().to_owned()));
+        }
+    }
+    names.sort();
+    if names.is_empty() { Err(without(folder, extensions, skipped)) } else { Ok(names) }
+}
+
+/// Returns the error of a folder that the user named and that has none of the files that would be read.
+pub fn without(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
+    let wanted: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
+    let wanted = format!("{} file", wanted.join(" or "));
+    FileError::new(folder.as_str(), Reason::Without { wanted, skipped })
 }
 
 /// Reads a secret that the user named: a regular file, not through a link. Fails if users other than its owner can read

@@ -26,7 +26,12 @@ pub(crate) fn regular(folder: BorrowedFd<'_>, path: &str) -> Result<File, Reason
         opened => opened,
     };
     let file = File::from(opened.map_err(reason)?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(Reason::NotRegular) }
+    let kind = file.metadata()?.file_type();
+    match (kind.is_file(), kind.is_dir()) {
+        (true, _) => Ok(file),
+        (false, true) => Err(Reason::Folder),
+        (false, false) => Err(Reason::NotRegular),
+    }
 }
 
 /// Flags for opening a file: a pipe does not wait for a writer, and a terminal does not become the controlling

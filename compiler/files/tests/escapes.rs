@@ -46,7 +46,7 @@ fn a_pipe_is_no_folder_and_is_not_waited_for() {
     let place = Place::new();
     let pipe = place.inside("tree");
     nix::unistd::mkfifo(pipe.as_std_path(), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
-    assert!(matches!(Folder::open(&pipe).expect_err("a pipe").reason, Reason::NotRegular));
+    assert!(matches!(Folder::open(&pipe).expect_err("a pipe").reason, Reason::File));
 }
 
 #[test]
@@ -59,9 +59,11 @@ fn sizes_and_kinds_are_bounded() {
         Reason::TooLarge { max: 100 }
     ));
     assert_eq!(folder.read("large", 101).expect("as large as may be").len(), 101);
-    assert!(matches!(folder.read("deep", 100).expect_err("a folder").reason, Reason::NotRegular));
-    std::fs::write(place.inside("binary"), [0xff, 0xfe]).expect("a file can be written");
+    assert!(matches!(folder.read("deep", 100).expect_err("a folder").reason, Reason::Folder));
+    std::fs::write(place.inside("binary"), [0xff, 0xfd]).expect("a file can be written");
     assert!(matches!(folder.text("binary", 100).expect_err("no text").reason, Reason::NotText));
+    std::fs::write(place.inside("wide"), [0xff, 0xfe, b'a', 0]).expect("a file can be written");
+    assert!(matches!(folder.text("wide", 100).expect_err("UTF-16").reason, Reason::Utf16));
     assert!(
         closc_files::given(Utf8Path::new("/dev/zero"), 1 << 20).is_err(),
         "a device is read to the limit"

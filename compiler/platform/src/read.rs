@@ -62,6 +62,15 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
         let len = location.span().byte_len().unwrap_or(0) as usize;
         start.min(text.len())..(start + len).min(text.len())
     });
+    // The parser has no place for a tab.
+    let tab = text.match_indices('\t').map(|(at, _)| at).find(|at| {
+        let line = text[..*at].rfind('\n').map_or(0, |end| end + 1);
+        text[line..*at].trim().is_empty()
+    });
+    let place = match tab.filter(|_| error.to_string().contains("tabs disallowed")) {
+        Some(at) => at..at + 1,
+        None => place,
+    };
     let span = Span::new(source, place);
     match error.without_snippet() {
         Error::SerdeUnknownField { field, expected, .. } => shape::unknown(field, "key", expected, span),

@@ -220,13 +220,13 @@ pub struct Watchdog {
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
     /// Duration of a pause after which the watchdog acts, 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::units::millis")]
     pub detection: Option<Nanoseconds>,
     /// Time without a pause after which it stops acting, 100 ms to 60 s. Default: as `detection`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::units::millis")]
     pub restoration: Option<Nanoseconds>,
     /// Poll interval, 100 ms to 1 s. Default: as `detection`, at most 1 s.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::units::millis")]
     pub poll: Option<Nanoseconds>,
 }
 

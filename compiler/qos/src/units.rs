@@ -15,3 +15,4 @@ pub use length::Length;
 pub use quantity::UnitError;
 pub use speed::Speed;
 pub use time::Nanoseconds;
+pub(crate) use time::millis;

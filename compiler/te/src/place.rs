@@ -119,7 +119,9 @@ pub(crate) fn group_name(topology: &Topology, zone: ZoneId, group: u16) -> Strin
 /// Suggests the nearest name, or gives examples.
 fn suggest(plan: &Plan, text: &str) -> String {
     let topology = plan.topology();
-    if let Some(near) = topology.naming.nearest(text).filter(|near| Place::read(topology, near).is_some()) {
+    if let Some(Ok(near)) = topology.nearest_name(text)
+        && Place::read(topology, &near).is_some()
+    {
         return format!("did you mean `{near}`?");
     }
     let (device, nic) = text.split_at(text.find('/').unwrap_or(text.len()));
@@ -187,9 +189,12 @@ pub fn fail(topology: &mut Topology, name: &str) -> Result<(), UnknownName> {
             Ok(())
         }
         Some(Place::All | Place::Zone(_) | Place::Group(..)) | None => {
-            Err(unknown(match topology.naming.nearest(name) {
-                Some(near) if near != name => format!("did you mean `{near}`?"),
-                Some(_) | None => "names look like `plane 1`, a switch, or a cable `LOWER--UPPER`".to_owned(),
+            Err(unknown(match topology.nearest_name(name) {
+                Some(Ok(near)) if near != name => format!("did you mean `{near}`?"),
+                Some(Err(why)) => why,
+                Some(Ok(_)) | None => {
+                    "names look like `plane 1`, a switch, or a cable `LOWER--UPPER`".to_owned()
+                }
             }))
         }
     }

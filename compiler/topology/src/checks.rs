@@ -369,8 +369,14 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
 }
 
 /// Rules that refuse a single value. All rules of the loader are such rules, and are not listed.
-const REFUSALS: &[&Rule] =
-    &[&unknown_platform::RULE, &layout::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
+const REFUSALS: &[&Rule] = &[
+    &unknown_platform::RULE,
+    &layout::RULE,
+    &plane_count::RULE,
+    &zero_count::RULE,
+    &same_names::RULE,
+    &release_unknown::RULE,
+];
 
 /// Rules about settings of devices. Even if one is violated, the devices and cables of the fabric are known.
 const SETTINGS: &[&Rule] = &[

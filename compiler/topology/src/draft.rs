@@ -19,7 +19,7 @@ mod tier;
 mod tuning;
 
 use closc_artefacts::Routing;
-use closc_diagnostics::{Sources, Span};
+use closc_diagnostics::{Diagnostics, Sources, Span};
 use closc_platform::{Balance, Catalogue, Os, Release};
 use closc_qos::profile::{self, Preset, Profile, ProfileError};
 use ipnet::Ipv6Net;
@@ -65,6 +65,8 @@ pub(crate) struct Draft<'a> {
     is_trial: bool,
     pub(crate) doc: &'a FabricDoc,
     pub(crate) catalogue: &'a Catalogue,
+    /// Faults of single values, which are absent in `doc`.
+    pub(crate) faults: &'a Diagnostics,
     spans: &'a Spans,
     sources: &'a Sources,
     pub(crate) routing: Routing,
@@ -121,12 +123,12 @@ impl<'a> Draft<'a> {
         let shape = shape(doc, zones, [&t0, &t1], t2.as_ref(), (wiring, rows));
         let mut resolver = Resolver::new(&shape, &names);
         let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &mut resolver);
-        let domains = DraftDomains::new(doc, &mut resolver);
         let stated_t1 = doc.tiers.t1.as_ref().map(|_| &t1);
         let tiers: Vec<&DraftTier> = [Some(&t0), stated_t1, t2.as_ref()].into_iter().flatten().collect();
         let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
         Draft {
             is_trial: false,
+            faults: &document.faults,
             routing: doc.routing.map_or(Routing::Srv6Static, |routing| routing.value),
             planes: u64::from(doc.planes.value),
             zones,
@@ -141,7 +143,7 @@ impl<'a> Draft<'a> {
             cables: DraftCables::new(doc, has_t2, &t0),
             mtu: tuning::mtu(doc.mtu.as_ref(), hardware.iter().filter_map(|own| own.os.port_mtu_max()).min()),
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
-            domains,
+            domains: DraftDomains::new(doc, &mut resolver),
             racks: DraftRacks::new(doc, &shape, &hardware),
             management: DraftManagement::new(document, &shape, &names, sources),
             pins: DraftPins::new(document, &shape, &names, sources),

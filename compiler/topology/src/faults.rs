@@ -33,7 +33,7 @@ pub(crate) use bad_breakout::bad_breakout;
 pub(crate) use bad_cages::bad_cages;
 pub(crate) use bad_fraction::bad_fraction;
 pub(crate) use bad_pci::bad_pci;
-pub(crate) use bad_quantity::bad_quantity;
+pub(crate) use bad_quantity::{bad_quantity, decimal_comma};
 pub(crate) use bad_text::{bad_text, long_text};
 pub(crate) use bad_value::bad_value;
 pub(crate) use budget::over_budget;
@@ -46,11 +46,11 @@ pub(crate) use several_documents::several_documents;
 pub(crate) use syntax::syntax;
 pub(crate) use too_large::BYTES_MAX;
 pub(crate) use too_large::too_large;
-pub(crate) use unknown_key::unknown_key;
+pub(crate) use unknown_key::{other_file, unknown_key};
 pub(crate) use unknown_profile::unknown_profile;
 pub(crate) use unknown_word::unknown_word;
 pub(crate) use unsupported_tag::unsupported_tag;
-pub(crate) use wrong_type::{quoted_number, wrong_key, wrong_type};
+pub(crate) use wrong_type::{bad_release, quoted_number, wrong_key, wrong_type};
 
 use closc_diagnostics::{Diagnostics, Rule};
 

@@ -79,11 +79,37 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     let Some(root) = parse(source, text, &mut diagnostics) else {
         return Err(diagnostics);
     };
+    if let Some(finding) = foreign(source, &root) {
+        diagnostics.push(finding);
+        return Err(diagnostics);
+    }
     let Some(document) = read(source, text, &root, &mut diagnostics) else {
         diagnostics.sort();
         return Err(faults::limited(diagnostics));
     };
     Ok(Document { faults: diagnostics, ..document })
+}
+
+/// Files of closc that are not fabric files: one of their keys, their kind, and the command that reads them.
+const FOREIGN: [(&str, &str, &str); 6] = [
+    ("p4runtime", "an inventory of `closc push`", "`closc push TREE --inventory FILE` reads it"),
+    ("sonic", "an inventory of `closc push`", "`closc push TREE --inventory FILE` reads it"),
+    ("ssh", "an inventory of `closc push`", "`closc push TREE --inventory FILE` reads it"),
+    ("steps", "a scenario of `closc lab job`", "`closc lab job SOURCE --scenario FILE` reads it"),
+    ("format", "the manifest of a compiled tree", "name the folder: `closc verify TREE`"),
+    ("topology", "a topology of containerlab", "`closc import FILE` reads it"),
+];
+
+/// Reports another file of closc: every key of it would be unknown. A fabric has hosts or tiers, which no other file
+/// has.
+fn foreign(source: SourceId, root: &Item) -> Option<closc_diagnostics::Diagnostic> {
+    let has = |key: &str| root.entries().iter().any(|entry| entry.key == key);
+    if has("hosts") || has("tiers") || has("planes") {
+        return None;
+    }
+    let (key, kind, help) = FOREIGN.into_iter().find(|(key, ..)| has(key))?;
+    let entry = root.entries().iter().find(|entry| entry.key == key)?;
+    Some(faults::other_file(kind, help, span(source, entry.key_place)))
 }
 
 /// Reads a tree as a fabric; `None` if a part of it cannot be read.
@@ -110,6 +136,10 @@ pub(crate) fn read(
 /// Parses a text into a tree. A duplicate key is reported and the rest is still read, so that one run shows more than
 /// one fault.
 pub(crate) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Option<Item> {
+    if let Some(finding) = explain::no_break_space(source, text) {
+        diagnostics.push(finding);
+        return None;
+    }
     let first = tree(text, DuplicateKeyPolicy::Error);
     let root = match first {
         Ok(root) => root,

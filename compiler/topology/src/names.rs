@@ -162,6 +162,31 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
     find_switch(shape, naming, name).map(Subject::Switch)
 }
 
+/// Returns the name of the existing element that another spelling stands for.
+pub(crate) fn meant(written: &str, shape: &Shape, naming: &Naming) -> Result<String, NameFault> {
+    let near = naming.nearest(written).ok_or(NameFault::Unreadable)?;
+    find(&near, shape, naming).map(|_| near)
+}
+
+/// Returns the same for a name with ranges, if all its names exist.
+pub(crate) fn all_meant(written: &str, shape: &Shape, naming: &Naming) -> Option<String> {
+    rewritten(written, |name| meant(name, shape, naming).ok())
+}
+
+/// Returns the form of the names below a device, if a name starts with an existing device and `/` or `:`.
+pub(crate) fn form_below(name: &str, shape: &Shape, naming: &Naming) -> Option<String> {
+    let device = meant(name.split_once(['/', ':'])?.0, shape, naming).ok()?;
+    if naming.parse_node(&device).is_some() {
+        let last = shape.nics_per_node.saturating_sub(1);
+        return Some(format!(
+            "NICs of `{device}` are `{device}/nic0` to `{device}/nic{last}`, and ports `{device}/nic0.p0`"
+        ));
+    }
+    Some(format!(
+        "`{device}` is a switch; cables are named by both switches, `LOWER--UPPER`, or by the port of a NIC"
+    ))
+}
+
 /// Lists a name of each kind.
 pub(crate) fn samples(naming: &Naming) -> String {
     let switch = |tier| Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: 0 };
@@ -177,16 +202,26 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
     let written = name;
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),
-        Err(NameFault::Unreadable) => Err(match rewritten(written, |name| naming.nearest(name)) {
-            Some(near) => match find(&near, shape, naming) {
-                Err(NameFault::Beyond { last }) => format!("`{name}` is not there: {last}"),
-                _ => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
-            },
-            None => format!("`{name}` is not a name in this fabric; names look like {}", samples(naming)),
-        }),
-        Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
-        Err(NameFault::NoCable { why }) => Err(format!("`{name}` is not a cable: {why}")),
-        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{name}`: {why}")),
+        Err(fault) => {
+            // The correct spelling may not exist either.
+            let fault = match fault {
+                NameFault::Unreadable => meant(&name, shape, naming).err().unwrap_or(fault),
+                _ => fault,
+            };
+            Err(match fault {
+                NameFault::Unreadable => {
+                    let help = match all_meant(written, shape, naming) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => form_below(&name, shape, naming)
+                            .unwrap_or_else(|| format!("names look like {}", samples(naming))),
+                    };
+                    format!("`{name}` is not a name in this fabric; {help}")
+                }
+                NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
+                NameFault::NoCable { why } => format!("`{name}` is not a cable: {why}"),
+                NameFault::Range { why } | NameFault::TooMany { why } => format!("`{name}`: {why}"),
+            })
+        }
     };
     match NameRange::parse(name) {
         Ok(range) => range.names().map(one).collect(),

@@ -122,12 +122,11 @@ impl Naming {
     }
 
     /// Returns the correct form of a name with other padding, letter case or separators: `p0-t0-017` for `P0_T0_17`,
-    /// `plane 1` for `plane1`.
-    pub fn nearest(&self, name: &str) -> Option<String> {
+    /// `plane 1` for `plane1`, `p0-t0-001--p0-t1-001` for `p0-t0-001:p0-t1-001`. The element may not exist.
+    pub(crate) fn nearest(&self, name: &str) -> Option<String> {
         let lower = name.to_ascii_lowercase();
         let plane = lower.strip_prefix("planes").or_else(|| lower.strip_prefix("plane"));
-        let plane =
-            plane.and_then(|number| number.trim_start_matches(['=', ':', '-', ' ']).parse::<u8>().ok());
+        let plane = plane.unwrap_or(&lower).trim_start_matches(['=', ':', '-', ' ']).parse::<u8>().ok();
         if let Some(plane) = plane {
             return Some(format!("plane {plane}"));
         }
@@ -136,10 +135,20 @@ impl Naming {
             return Some(format!("{}{LINK_SEPARATOR}{}{number}", self.nearest(lower)?, self.nearest(upper)?));
         }
         let (device, nic) = name.split_at(name.find(['/', ':']).unwrap_or(name.len()));
-        let nic = nic.to_ascii_lowercase().replacen(':', "/", 1);
         let patterns = [&self.t0, &self.t1, &self.t2, &self.node];
-        let written = patterns.iter().find_map(|pattern| Some(pattern.write(pattern.read_loosely(device)?)));
-        written.map(|written| format!("{written}{nic}"))
+        let written =
+            patterns.iter().find_map(|pattern| Some(pattern.write(pattern.read_loosely(device)?)))?;
+        let Some(end) = nic.get(1..) else { return Some(written.into()) };
+        let port = format!("{written}/{}", end.to_ascii_lowercase());
+        if self.parse_nic(&port).is_some() || self.parse_nic_port(&port).is_some() {
+            return Some(port);
+        }
+        // A cable with another separator between its ends.
+        self.parse_switch(&written)?;
+        Some(format!(
+            "{written}{LINK_SEPARATOR}{}",
+            self.nearest(end).filter(|end| self.parse_switch(end).is_some())?
+        ))
     }
 
     /// Returns the node of a name, even if it is beyond the counts of the fabric.
@@ -204,12 +213,23 @@ mod tests {
             ("Plane 1", "plane 1"),
             ("planes 1", "plane 1"),
             ("plane=1", "plane 1"),
+            ("1", "plane 1"),
+            ("p0-t0-001:p0-t1-1", "p0-t0-001--p0-t1-001"),
         ] {
             assert_eq!(names.nearest(written).as_deref(), Some(meant), "{written}");
         }
         assert_eq!(
-            ["leaf1", "plane", "plane x", "p0-t3-1"].map(|name| names.nearest(name)),
-            [const { None }; 4]
+            [
+                "leaf1",
+                "plane",
+                "plane x",
+                "p0-t3-1",
+                "p0-t0-001:Ethernet0",
+                "su001-n001:mlx5_0",
+                "p0-t0-1/nic0"
+            ]
+            .map(|name| names.nearest(name)),
+            [const { None }; 7]
         );
     }
 

@@ -8,7 +8,7 @@ use smol_str::{SmolStr, format_smolstr};
 use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId, ZoneId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
-use crate::names::{find_link, named};
+use crate::names::{NameFault, find_link, meant, named};
 use crate::rack::RackPlace;
 use crate::shape::Shape;
 
@@ -112,6 +112,21 @@ impl Topology {
     /// An element declared absent has a name, too.
     pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Subject)>, String> {
         named(name, &self.shape(), &self.naming)
+    }
+
+    /// Returns the name of the existing element that another spelling stands for, as `p0-t0-001` for `P0_T0_1`. The
+    /// error is why the correctly spelled element does not exist; `None` if the name is not like any.
+    pub fn nearest_name(&self, name: &str) -> Option<Result<String, String>> {
+        match meant(name, &self.shape(), &self.naming) {
+            Ok(near) => Some(Ok(near)),
+            Err(NameFault::Unreadable) => None,
+            Err(
+                NameFault::Beyond { last: why }
+                | NameFault::NoCable { why }
+                | NameFault::Range { why }
+                | NameFault::TooMany { why },
+            ) => Some(Err(why)),
+        }
     }
 
     /// Returns the domain of a kind that a switch is in by position: `rack-t0-3`, `power-2`, numbers from 1.

@@ -102,6 +102,23 @@ impl<'a> Reader<'a> {
         shorten(self.text.get(place.start..place.end).unwrap_or_default())
     }
 
+    /// Returns the rest of a number with a decimal comma, which a flow mapping cuts: `5m` of `3,5m`.
+    pub(crate) fn after_comma(&self, place: Place) -> Option<&'a str> {
+        let number = self.text.get(place.start..place.end)?;
+        let rest = self.text.get(place.end..)?.strip_prefix(',')?;
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && rest.starts_with(|c: char| c.is_ascii_digit())).then_some(&rest[..end])
+    }
+
+    /// Returns whether a key is such a rest.
+    pub(crate) fn is_after_comma(&self, place: Place) -> bool {
+        let before = self.text.get(..place.start).and_then(|text| text.strip_suffix(','));
+        let key = self.text.get(place.start..place.end).unwrap_or_default();
+        key.starts_with(|c: char| c.is_ascii_digit())
+            && before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
+    }
+
     /// Reads something one level deeper.
     pub(crate) fn inside<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(shorten(key));
@@ -133,6 +150,10 @@ impl<'a> Reader<'a> {
         let diagnostic =
             faults::wrong_type(&path, item.value.kind(), expected, example, self.span(item.place));
         let diagnostic = match (&item.value, expected) {
+            (Value::Integer(plane), "text") if path.starts_with("exceptions.") => {
+                let name = format!("plane {plane}");
+                diagnostic.propose(self.span(item.place), &name, format!("did you mean `{name}`?"))
+            }
             (Value::Integer(_) | Value::Bool(_) | Value::Float(_), "text") => {
                 let written = self.written(item.place);
                 diagnostic.help(format!("put it in quotes: `\"{written}\"`"))

@@ -49,10 +49,12 @@ pub enum FleetError {
     #[error(transparent)]
     Tree(#[from] TreeError),
     /// Switches without a connection in the inventory.
-    #[error("the inventory lacks {} of the tree: {}", some(devices), few(devices))]
+    #[error("the inventory lacks {} of the tree: {}{why}", some(devices), few(devices))]
     NoAddress {
         /// The switches.
         devices: Vec<String>,
+        /// Why no rule applies to them.
+        why: String,
     },
     /// Devices of the inventory that have no entries.
     #[error("the tree has no entries for {} of the inventory: {}{}", some(devices), few(devices), advice(*rules))]
@@ -74,6 +76,11 @@ pub enum FleetError {
         /// Their device id.
         device_id: u64,
     },
+}
+
+fn no_address(inventory: &Inventory, list: RuleList, devices: Vec<String>) -> FleetError {
+    let why = inventory.why_none(list, &devices);
+    FleetError::NoAddress { devices, why }
 }
 
 fn some(devices: &[String]) -> String {
@@ -201,7 +208,7 @@ impl Fleet {
             self.sonic.push(SonicSwitch { name, plane, link, goal, wave: 0, options, missed });
         }
         self.configured = self.sonic.iter().map(|switch| switch.name.clone()).collect();
-        if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
+        if devices.is_empty() { Ok(self) } else { Err(no_address(inventory, RuleList::Sonic, devices)) }
     }
 
     /// Adds the switches of a tree that are configured by files, if the inventory has rules for any. A switch without a
@@ -231,7 +238,7 @@ impl Fleet {
             let options = options.clone();
             self.carried.push(CarriedSwitch { name, plane, os, ssh, place, goal, wave: 0, options });
         }
-        if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
+        if devices.is_empty() { Ok(self) } else { Err(no_address(inventory, RuleList::Ssh, devices)) }
     }
 
     /// Adds the switches of the tree that are skipped. `instead` returns the advice for an operating system that closc
@@ -411,7 +418,7 @@ fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> 
         |difference: Vec<&&String>| difference.into_iter().map(|name| (*name).clone()).collect::<Vec<_>>();
     let devices = names(compiled.difference(&listed).collect());
     if !devices.is_empty() {
-        return Err(FleetError::NoAddress { devices });
+        return Err(no_address(inventory, RuleList::P4Runtime, devices));
     }
     let devices = names(listed.difference(&compiled).collect());
     if !devices.is_empty() {

@@ -456,6 +456,28 @@ impl Inventory {
         own.or_else(|| self.sonic_of(name)?.plane).or_else(|| self.ssh_of(name)?.plane)
     }
 
+    /// Returns why no rule of a list applies to switches: their rule is in another list, or no pattern matches them.
+    pub(crate) fn why_none(&self, list: RuleList, devices: &[String]) -> String {
+        let p4runtime = self.p4runtime.iter().map(|rule| (RuleList::P4Runtime, rule.devices.as_str()));
+        let sonic = self.sonic.iter().map(|rule| (RuleList::Sonic, rule.devices.as_str()));
+        let ssh = self.ssh.iter().map(|rule| (RuleList::Ssh, rule.devices.as_str()));
+        let rules: Vec<_> = p4runtime.chain(sonic).chain(ssh).collect();
+        let fits = |pattern: &str| devices.iter().any(|name| closc_sonic::fits(pattern, name));
+        if let Some((other, _)) = rules.iter().find(|(own, pattern)| *own != list && fits(pattern)) {
+            return format!(
+                "; the rule under `{}` is for other operating systems: write one under `{}`",
+                other.key(),
+                list.key()
+            );
+        }
+        match rules.iter().find(|(_, pattern)| !fits(pattern)) {
+            Some((_, pattern)) => {
+                format!("; `{pattern}` matches none of them: `*` is any text and `?` any character")
+            }
+            None => String::new(),
+        }
+    }
+
     /// Returns the number of patterns.
     pub fn n_patterns(&self) -> usize {
         self.p4runtime.len() + self.sonic.len() + self.ssh.len()
@@ -521,6 +543,9 @@ fn without_place(message: &str) -> String {
 
 /// Replaces names of types by the values that are accepted.
 fn expected(message: &str) -> String {
+    if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
+        return format!("`{}` appears twice: remove one", key.split(", set ").next().unwrap_or(key));
+    }
     match message {
         "invalid u8" => "expected a number from 0 to 255",
         "invalid u16" => "expected a number from 0 to 65535",

@@ -94,16 +94,16 @@ pub struct KubernetesArgs {
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Namespace of the network operator
-    #[arg(long, value_name = "NAME", default_value = "nvidia-network-operator")]
+    #[arg(long, value_name = "NAME", default_value = "nvidia-network-operator", value_parser = outside::namespace)]
     pub operator_namespace: String,
     /// Namespace of the pods
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = outside::namespace)]
     pub namespace: String,
     /// Container image with `closc-nic` and iproute2; adds a DaemonSet for the agents
     #[arg(long, value_name = "IMAGE", value_parser = outside::image)]
     pub agent_image: Option<String>,
     /// Release of the NVIDIA network operator, for example `v26.7.0`
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = outside::operator_release)]
     pub release: Option<String>,
 }
 

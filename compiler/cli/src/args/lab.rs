@@ -200,6 +200,9 @@ pub struct TargetArgs {
     /// Serve P4Runtime at a TCP address, without access control
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
+    /// Serve P4Runtime beyond loopback
+    #[arg(long, requires = "listen")]
+    pub plaintext: bool,
 }
 
 /// Program of the switches of a lab.

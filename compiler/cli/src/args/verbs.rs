@@ -47,6 +47,10 @@ pub(super) fn answered(error: Error) -> Error {
     {
         return Error::raw(error.kind(), "unexpected argument `--json`: write `--format json`\n");
     }
+    let line: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(answer) = unexpected(&error, &line) {
+        return Error::raw(error.kind(), format!("{answer}\n\nFor more information, try '--help'.\n"));
+    }
     let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else {
         return in_words(error);
     };
@@ -73,6 +77,36 @@ const REASONS: [(&str, &str); 4] = [
     ("number too large to fit in target type", "the number is too large"),
     ("number too small to fit in target type", "the number is too small"),
 ];
+
+/// Returns the answer to an argument that the command does not have, by the words of the command line.
+fn unexpected(error: &Error, line: &[String]) -> Option<String> {
+    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || error.get(ContextKind::SuggestedArg).is_some() {
+        return None;
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let pair = |fits: &dyn Fn(&str, &str) -> bool| line.windows(2).find(|pair| fits(&pair[0], &pair[1]));
+    if let Some([plane, number]) = pair(&|plane, number| plane == "plane" && is_number(number)) {
+        return Some(format!("`{plane} {number}` is one name: write it in quotes, `\"{plane} {number}\"`"));
+    }
+    let is_negative = |text: &str| text.strip_prefix('-').is_some_and(is_number);
+    if let Some([option, number]) = pair(&|option, number| option.starts_with("--") && is_negative(number)) {
+        return Some(format!("invalid value `{number}` for `{option}`: expected a number without a sign"));
+    }
+    let verb = line.first().map(String::as_str).unwrap_or_default();
+    match (found.as_str(), verb) {
+        ("--file" | "--fabric" | "--input" | "-f" | "-i", _) => {
+            Some(format!("unexpected argument `{found}`: name the file without an option"))
+        }
+        ("--out" | "--output" | "-o", _) => Some(format!(
+            "unexpected argument `{found}`: this command writes to standard output; write `> FILE`"
+        )),
+        (name, "drain" | "undrain") if !name.starts_with('-') => {
+            Some(format!("unexpected argument `{name}`: `closc {verb}` takes one name, then the fabric file"))
+        }
+        _ => None,
+    }
+}
 
 /// Writes the limits of a number in words: the parser writes them as `1..=16`.
 pub(crate) fn in_words(error: Error) -> Error {

@@ -28,8 +28,16 @@ fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     let mut chain = Chain::new();
     for path in &command.files {
         let file = closc_files::own(path, File::options().read(true)).with_context(|| format!("`{path}`"))?;
-        let followed: Result<(), ChainFault> = chain.follow(BufReader::new(file));
-        followed.with_context(|| format!("`{path}`"))?;
+        let before = chain.lines;
+        match chain.follow(BufReader::new(file)) {
+            Err(ChainFault::Foreign(line)) => bail!("{path}:{line}: this is not an audit record"),
+            followed => followed.with_context(|| format!("`{path}`"))?,
+        }
+        if chain.lines == before {
+            tracing::warn!(
+                "`{path}` has no record; `--last DIGEST` detects records that were removed at the end"
+            );
+        }
     }
     if let Some(last) = command.last.as_ref().filter(|last| **last != chain.last) {
         bail!(

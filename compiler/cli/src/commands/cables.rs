@@ -13,7 +13,7 @@ use closc_plan::Plan;
 
 use crate::args::Args;
 use crate::args::cables::{CablesCommand, CheckArgs};
-use crate::input;
+use crate::input::{self, is_fabric_file};
 use crate::output::{self, Document, Outcome};
 
 /// Neighbours of devices, compared with the plan.
@@ -114,13 +114,24 @@ fn named_after(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
     let name = file.file_name().unwrap_or_default();
     let stem = file.file_stem().unwrap_or_default();
     let found = Device::find(plan, stem).or_else(|| Device::find(plan, name));
-    found.with_context(|| format!("`{file}`: {}; `DEVICE={file}` names its device", unknown(plan, stem)))
+    found.with_context(|| match output::read(file, REPORT_MAX) {
+        Ok(text) if is_fabric_file(&text) => {
+            format!("`{file}` is a fabric file; expected LLDP reports such as `p0-t0-001.json`, or a folder of them")
+        }
+        Ok(text) if closc_cabling::read(text.as_bytes()).is_err() => {
+            format!("`{file}` is not an LLDP report: remove it, or name the reports one by one")
+        }
+        Ok(_) | Err(_) => format!("`{file}`: {}; `DEVICE={file}` names its device", unknown(plan, stem)),
+    })
 }
 
 fn unknown(plan: &Plan, name: &str) -> String {
     let short = name.split('.').next().unwrap_or_default();
-    match plan.topology().naming.nearest(short).filter(|nearest| nearest != name) {
-        Some(nearest) => format!("the fabric has no device `{name}`; did you mean `{nearest}`?"),
-        None => format!("the fabric has no device `{name}`"),
+    match plan.topology().nearest_name(short) {
+        Some(Ok(nearest)) if Device::find(plan, &nearest).is_some() => {
+            format!("the fabric has no device `{name}`; did you mean `{nearest}`?")
+        }
+        Some(Err(why)) => format!("the fabric has no device `{name}`: {why}"),
+        Some(Ok(_)) | None => format!("the fabric has no device `{name}`"),
     }
 }

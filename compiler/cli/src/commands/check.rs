@@ -117,7 +117,7 @@ fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<std::result::Result<Read
     match front::read(&source, &input::options(args)) {
         Ok(reading) => Ok(Ok(reading)),
         Err(error @ FrontError::Source(_)) => Ok(Err(error)),
-        Err(error @ (FrontError::Platform(_) | FrontError::Platforms { .. })) => Err(error.into()),
+        Err(error @ FrontError::Platform(_)) => Err(error.into()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Release;
+use closc_artefacts::paths::MANIFEST;
 use closc_compile::{Job, Part, Report, Signer, Target};
 use closc_diagnostics::figures::{counted, number};
 use closc_files::disk::Sync;
@@ -22,6 +24,7 @@ pub(crate) const COMPILE: Document<Report> = Document::new("closc-compile/1");
 /// Compiles a fabric file.
 pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     start_threads(command.jobs)?;
+    check_outputs(command)?;
     let signers = command.sign.iter().map(|key| Signer::read(key)).collect::<Result<Vec<_>, _>>()?;
     let release = command.sequence.map(|sequence| Release { sequence, expires: command.expires });
     let overlay = overlay(command.templates.as_deref())?;
@@ -50,10 +53,39 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         bar.finish_and_clear();
     }
     if let Some(place) = out.filter(|place| !tree::is_archive(place)) {
+        let fabric = &input.plan.topology().name;
+        let other = place.join(MANIFEST).exists().then(|| tree::fabric(place).ok()).flatten();
+        if let Some(other) = other.filter(|other| other != fabric.as_str()) {
+            tracing::warn!("`{place}` was the tree of `{other}`, and is replaced by that of `{fabric}`");
+        }
         let report = written(args, &job, Target { place, force: command.force, sync }, &|| false)?;
         output::judged(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Extensions of archives that closc does not write.
+const OTHER_ARCHIVES: [&str; 8] = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip", ".zst", ".7z"];
+
+/// Rejects outputs whose names promise another format, and a last day in the past.
+fn check_outputs(command: &CompileArgs) -> anyhow::Result<()> {
+    let archives = command.archive.iter().filter(|place| !tree::has_archive_name(place));
+    let is_other = |place: &&Utf8PathBuf| {
+        !tree::has_archive_name(place) && OTHER_ARCHIVES.iter().any(|end| place.as_str().ends_with(end))
+    };
+    if let Some(place) = archives.chain(command.out.iter().filter(is_other)).find(|place| !place.is_dir()) {
+        let stem = OTHER_ARCHIVES
+            .iter()
+            .filter_map(|end| place.as_str().strip_suffix(end))
+            .min_by_key(|stem| stem.len());
+        let stem = stem.unwrap_or(place.as_str());
+        bail!("`{place}`: archives are tar files compressed with Zstandard: write `{stem}.tar.zst`");
+    }
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    if let Some(day) = command.expires.filter(|day| day.is_before(now_s)) {
+        bail!("`--expires {day}` is in the past, so the tree would never be accepted: write a later day");
+    }
+    Ok(())
 }
 
 /// Starts the requested number of threads; 0 for one per processor.
@@ -127,6 +159,9 @@ fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>
                 texts.insert(path.into_string(), text);
             }
         }
+    }
+    if texts.is_empty() {
+        return Err(closc_files::without(root, &["j2"], None)).context("`--templates`");
     }
     Ok(texts)
 }

@@ -210,11 +210,8 @@ pub(super) fn fleet_with(
     let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);
     let planes = Planes::of_tree(args, &tree, &manifest, &site.inventory)?;
     // An inventory covers the fabric; a tree of a part has only some of its switches.
-    let has = |name: &str| {
-        let folder = Utf8Path::new(paths::SWITCHES).join(name);
-        manifest.selection.is_none() || manifest.files_below(&folder).next().is_some()
-    };
-    let select = |name: &str| is_selected(args, &planes, name) && has(name);
+    let has = |name: &str| manifest.files_below(&Utf8Path::new(paths::SWITCHES).join(name)).next().is_some();
+    let select = |name: &str| is_selected(args, &planes, name) && (manifest.selection.is_none() || has(name));
     if let Some(folder) = &args.overlay {
         options.overlay = overlay_of(folder, &tree, manifest.selection.is_none())?;
     }
@@ -227,6 +224,10 @@ pub(super) fn fleet_with(
     let fleet = if args.inventory == LAB { fleet.of_lab() } else { fleet };
     warn_left_alone(&fleet);
     if fleet.n_switches() == 0 {
+        let is_there = |name: &&String| has(name);
+        if let Some(device) = args.device.iter().find(|name| !is_there(name)) {
+            anyhow::bail!("`{device}` is not a switch of `{}`", args.source);
+        }
         anyhow::bail!("no selected switch of `{}` has an address in the inventory", args.source);
     }
     Ok(fleet)
@@ -280,6 +281,7 @@ fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
 /// Reads an overlay, and validates the configurations of a tree with it. A partial tree lacks switches of the site, so
 /// patterns of the overlay that match no switch are reported only for a complete tree.
 pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyhow::Result<Overlay> {
+    closc_files::names_with(folder, &OVERLAY[..1]).context("`--overlay`")?;
     let overlay = overlay(folder)?;
     let configs = tree.config_dbs();
     let switches: Vec<&str> = configs.keys().copied().collect();
@@ -323,16 +325,13 @@ pub(super) fn site_text(path: &Utf8Path) -> anyhow::Result<SiteText> {
     SiteText::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
 }
 
-/// Reads the files of a folder with an extension, sorted by name.
+/// Extensions of the files of an overlay. `push` reads only the first.
+const OVERLAY: [&str; 3] = ["json", "yaml", "conf"];
+
+/// Reads the files of an overlay with an extension, sorted by name.
 fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let mut names = Vec::new();
-    for entry in path.read_dir_utf8().with_context(|| format!("`{path}`"))? {
-        let entry = entry.with_context(|| format!("`{path}`"))?;
-        if entry.path().extension() == Some(extension) {
-            names.push(entry.file_name().to_owned());
-        }
-    }
-    names.sort();
+    let names = closc_files::names_with(path, &OVERLAY).context("`--overlay`")?;
+    let names = names.into_iter().filter(|name| Utf8Path::new(name).extension() == Some(extension));
     let mut texts = Vec::new();
     for name in names {
         let text = output::read(&path.join(&name), closc_files::TEXT_MAX)?;

@@ -50,6 +50,9 @@ const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
 
 /// Runs the demo until its time is over, or until the page or Ctrl-C ends it.
 pub(crate) fn run(args: &Args, command: &DemoArgs) -> anyhow::Result<Outcome> {
+    if let Some(path) = &command.plot {
+        output::check_extension(path, &["svg"], "plots are SVG: use `.svg`")?;
+    }
     let interrupt = Interrupt::on_signals(|| {}).context("cannot listen for signals")?;
     let silent = |_: Progress| {};
     let watch = Watch::new(&silent, &interrupt);

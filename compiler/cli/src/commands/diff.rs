@@ -84,6 +84,9 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
     let options = Options { list: command.list };
     match (old, new) {
         (Side::Plan(before), Side::Plan(after)) => {
+            if command.text {
+                bail!("`--text` needs two trees: it shows the changed lines of files");
+            }
             let (a, b) = (&before.plan, &after.plan);
             let mut report = of_plans(before, after, options);
             if command.waves {

@@ -27,7 +27,7 @@ mod ztp;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use camino::Utf8Path;
 use closc_exports::File;
 use closc_files::disk::{self, Sync};
@@ -72,19 +72,6 @@ pub(crate) struct Written {
     files: Vec<String>,
     /// Other files next to them: left by an earlier export, for example for a removed plane, or written by the user.
     others: Vec<String>,
-}
-
-/// Rejects an output file whose extension is of a format that is not written.
-fn check_extension(out: &Utf8Path, written: &[&str], advice: &str) -> anyhow::Result<()> {
-    const FORMATS: [&str; 18] = [
-        "csv", "dot", "eps", "gif", "gv", "htm", "html", "jpeg", "jpg", "json", "markdown", "md", "pdf",
-        "png", "ps", "svg", "webp", "xlsx",
-    ];
-    let extension = out.extension().map(str::to_ascii_lowercase).unwrap_or_default();
-    if FORMATS.contains(&&*extension) && !written.contains(&&*extension) {
-        bail!("`{out}`: the format `{extension}` is not supported: {advice}");
-    }
-    Ok(())
 }
 
 /// Writes files below a folder, and lists them.

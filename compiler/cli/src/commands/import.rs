@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::paths::MANIFEST;
 use closc_compile::front::{self, Options, Source};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
@@ -87,6 +88,9 @@ fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
     let mut plant = Plant::default();
     for file in files {
         if file.is_dir() {
+            if file.join(MANIFEST).is_file() {
+                bail!("`{file}` is a compiled tree: import its cable lists, `{file}/cables/plane-*.csv`");
+            }
             let entries = file.read_dir_utf8().with_context(|| format!("cannot list `{file}`"))?;
             let paths: Result<Vec<Utf8PathBuf>, _> =
                 entries.map(|entry| entry.map(camino::Utf8DirEntry::into_path)).collect();
@@ -114,6 +118,11 @@ fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
 /// table or topology.
 fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
+    if input::is_fabric_file(&text) {
+        bail!(
+            "`{file}` is a fabric file already: `closc import` reads cable lists, topologies of containerlab and LLDP reports"
+        );
+    }
     let is_seen = device.is_some()
         || !matches!(file.extension(), Some("csv" | "yaml" | "yml")) && file != output::STANDARD;
     if is_seen {

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Mutex;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_compile::CompileError;
 use closc_lab::test::TestReport;
@@ -162,6 +162,12 @@ fn cleaning_up() {
 fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
     options.target = target.target.map(Into::into);
     options.listen = target.listen;
+    if let Some(listen) = target.listen.filter(|listen| !listen.ip().is_loopback() && !target.plaintext) {
+        bail!(
+            "`{listen}` is reachable from other machines, and P4Runtime has no passwords: use 127.0.0.1 or [::1], or add \
+             `--plaintext`"
+        );
+    }
     options.switch = match target.switch_program.as_str() {
         "closc" => vec![labs::program()?, "switch".to_owned()],
         other => vec![other.to_owned()],

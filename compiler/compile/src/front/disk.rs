@@ -2,8 +2,6 @@
 //!
 //! In: a [`Source`], and paths of platforms. Out: their texts, read by [`super::read_from`].
 
-use std::io;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_diagnostics::{Diagnostics, Levels, Sources};
 use closc_files::TEXT_MAX;
@@ -21,14 +19,6 @@ pub enum FrontError {
     /// A file of platforms cannot be read.
     #[error(transparent)]
     Platform(#[from] closc_files::FileError),
-    /// A folder of platforms cannot be read.
-    #[error("cannot read `{path}`: {error}")]
-    Platforms {
-        /// The folder.
-        path: Utf8PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
 }
 
 /// Options for reading fabrics.
@@ -73,20 +63,8 @@ fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError>
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);
     }
-    let mut names = Vec::new();
-    for entry in path.read_dir_utf8().map_err(unreadable(path))? {
-        let name = entry.map_err(unreadable(path))?.file_name().to_owned();
-        if Utf8Path::new(&name).extension() == Some("yaml") {
-            names.push(name);
-        }
-    }
-    names.sort();
+    let names = closc_files::names_with(path, &["yaml"])?;
     let folder = closc_files::Folder::open(path)?;
     let read = |name: String| Ok((path.join(&name), folder.text(&name, TEXT_MAX)?));
     names.into_iter().map(read).collect()
-}
-
-fn unreadable(path: &Utf8Path) -> impl FnOnce(io::Error) -> FrontError {
-    let path = path.to_owned();
-    move |error| FrontError::Platforms { path, error }
 }

@@ -54,7 +54,7 @@ fn rows(plant: &mut Plant, file: u32, text: &str) {
     if ends.is_none() && roles.is_none() {
         return plant.fault(
             first,
-            "no list of cables or devices: the columns `a_device,a_port,b_device,b_port` are wanted, or those of NetBox, or \
+            "this is not a list of cables or devices: expected the columns `a_device,a_port,b_device,b_port`, those of NetBox, or \
              `name,role`",
         );
     }

@@ -268,7 +268,16 @@ fn fault(error: &Error) -> ScenarioFault {
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             format!("{unexpected} is not what belongs here: {expected}")
         }
-        Error::InvalidScalar { ty, .. } => format!("this cannot be read: {ty} belongs here"),
+        Error::InvalidScalar { ty, .. } => {
+            let expected = match *ty {
+                "u8" => "a whole number from 0 to 255",
+                "u16" => "a whole number from 0 to 65535",
+                "u32" | "u64" => "a whole number from 0",
+                "f32" | "f64" => "a number",
+                other => other,
+            };
+            format!("this is not {expected}")
+        }
         Error::DuplicateMappingKey { .. } => "this key is there twice".to_owned(),
         Error::Message { msg, .. } => msg.clone(),
         other => other.to_string().lines().next().unwrap_or_default().to_owned(),

@@ -6,6 +6,8 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
+use serde::Deserializer;
+
 use super::quantity::{self, Quantity, UnitError, text_form};
 
 /// A span of time in whole nanoseconds.
@@ -56,6 +58,29 @@ impl Quantity for Nanoseconds {
     fn from_bare(text: &str) -> Result<Self, UnitError> {
         Err(UnitError::NoUnit { text: text.to_owned(), suggestion: format!("{text}ns") })
     }
+}
+
+/// A time of a watchdog, where a number without a unit means milliseconds, as in SONiC.
+struct Milliseconds(Nanoseconds);
+
+impl Quantity for Milliseconds {
+    const KIND: &'static str = Nanoseconds::KIND;
+    const EXAMPLE: &'static str = "200ms";
+    const SMALLEST: &'static str = Nanoseconds::SMALLEST;
+    const UNITS: &'static [(&'static str, u64)] = Nanoseconds::UNITS;
+
+    fn from_base(base: u64, _: &str) -> Result<Self, UnitError> {
+        Ok(Self(Nanoseconds(base)))
+    }
+
+    fn from_bare(text: &str) -> Result<Self, UnitError> {
+        Err(UnitError::NoUnit { text: text.to_owned(), suggestion: format!("{text}ms") })
+    }
+}
+
+/// Reads a time whose likely unit is milliseconds.
+pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanoseconds>, D::Error> {
+    quantity::deserialize(deserializer).map(|Milliseconds(time)| Some(time))
 }
 
 impl fmt::Display for Nanoseconds {

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::{Draft, Entry};
 use crate::field;
-use crate::names::{NameFault, find_link, rewritten, samples};
+use crate::names::{NameFault, all_meant, find_link, form_below, rewritten, samples};
 use crate::naming::Naming;
 use crate::suggest::shorten;
 
@@ -47,7 +47,8 @@ fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
         format!("`{name}` is not a name in this fabric")
     };
     let diagnostic = Diagnostic::error(&RULE, message).at(entry.span, "");
-    let meant = rewritten(&entry.written, |name| draft.names.naming.nearest(name));
+    let (shape, naming) = (&draft.shape, &draft.names.naming);
+    let meant = all_meant(&entry.written, shape, naming);
     match meant.filter(|meant| *meant != entry.written) {
         Some(meant) => {
             let digits = |name: &str| name.replace('0', "");
@@ -56,7 +57,10 @@ fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
             let help = format!("did you mean `{meant}`?{why}");
             diagnostic.replace(entry.span, quoted(&meant), help)
         }
-        None => diagnostic.note(format!("names look like {}", samples(&draft.names.naming))),
+        None => match form_below(&entry.name, shape, naming) {
+            Some(form) => diagnostic.help(form),
+            None => diagnostic.note(format!("names look like {}", samples(naming))),
+        },
     }
 }
 

@@ -2,7 +2,9 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::words::or_omit;
 use crate::draft::{Draft, Unusable};
+use crate::field;
 
 /// The file of pins cannot be read.
 pub(crate) static RULE: Rule = Rule {
@@ -25,7 +27,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(&RULE, format!("the pins in `{}` cannot be read", file.value))
             .at(file.span, why.clone())
-            .help("name a file below the folder of this one, or omit `ecmp.pins`"),
+            .help(or_omit(why, field!("ecmp.pins"))),
     );
 }
 

@@ -1,5 +1,7 @@
 //! E0201: a platform is not in the catalogue.
 
+use std::collections::BTreeMap;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
 
@@ -19,33 +21,53 @@ pub(crate) static RULE: Rule = Rule {
           and pass its folder with `--platforms` or the variable `CLOSC_PLATFORMS`.",
 };
 
-/// Checks every name of a platform.
+/// Checks every name of a platform. Many devices can have the same wrong name, so its advice is found once.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let mut found: BTreeMap<&str, Advice<'_>> = BTreeMap::new();
     for name in names(draft) {
         if draft.catalogue.get(&name.value).is_some() {
             continue;
         }
         let diagnostic = Diagnostic::error(&RULE, format!("there is no platform `{}`", shorten(&name.value)))
             .at(name.span, "not in the catalogue");
-        let titled = titled(draft, &name.value);
-        let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
-        let is_plausible = draft.catalogue.plausible(&name.value);
-        let of_chip = |known: &&str| is_plausible(known);
-        let near = nearest(&name.value, usual().filter(of_chip)).or_else(|| {
-            nearest(&name.value, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty())
-        });
-        out.push(match near {
-            Some(meant) => diagnostic.propose(name.span, meant, format!("did you mean `{meant}`?")),
-            None if !titled.is_empty() => diagnostic
+        out.push(match found.entry(&name.value).or_insert_with(|| Advice::of(draft, &name.value)) {
+            Advice::Meant(meant) => diagnostic.propose(name.span, *meant, format!("did you mean `{meant}`?")),
+            Advice::Titled(titled) => diagnostic
                 .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
-                .help(format!("did you mean {}?", either_of(&titled))),
-            None => diagnostic
-                .note(format!(
-                    "the catalogue has {}",
-                    nearest_few(&name.value, usual().filter(of_chip), draft.catalogue.ids().filter(of_chip))
-                ))
+                .help(format!("did you mean {}?", either_of(titled))),
+            Advice::Few(few) => diagnostic
+                .note(format!("the catalogue has {few}"))
                 .help("`closc platforms` lists all; `--platforms` adds a file of your own"),
         });
+    }
+}
+
+/// What can be meant by the name of an unknown platform.
+enum Advice<'a> {
+    /// The name is a misspelling of this one.
+    Meant(&'a str),
+    /// It is in the titles of these platforms.
+    Titled(Vec<&'a str>),
+    /// The list of the most similar names.
+    Few(String),
+}
+
+impl<'a> Advice<'a> {
+    fn of(draft: &'a Draft<'_>, name: &str) -> Self {
+        let titled = titled(draft, name);
+        let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
+        let is_plausible = draft.catalogue.plausible(name);
+        let of_chip = |known: &&str| is_plausible(known);
+        let near = nearest(name, usual().filter(of_chip)).or_else(|| {
+            nearest(name, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty())
+        });
+        match near {
+            Some(meant) => Advice::Meant(meant),
+            None if !titled.is_empty() => Advice::Titled(titled),
+            None => {
+                Advice::Few(nearest_few(name, usual().filter(of_chip), draft.catalogue.ids().filter(of_chip)))
+            }
+        }
     }
 }
 
@@ -76,7 +98,7 @@ fn nearest_few<'a>(
 ) -> String {
     let mut usual: Vec<&str> = usual.collect();
     let name = shorten(name);
-    usual.sort_by_key(|known| strsim::damerau_levenshtein(&name, known));
+    usual.sort_by_cached_key(|known| strsim::damerau_levenshtein(&name, known));
     usual.truncate(FEW);
     let more = all.count().saturating_sub(usual.len());
     let few = listed(usual);

@@ -1,5 +1,7 @@
 //! W0801: an override has no effect.
 
+use std::collections::BTreeSet;
+
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::and_if;
@@ -30,11 +32,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
     }
     zones(draft, out);
+    let refused = RefusedDevices::of(draft);
     for (entry, doc) in draft.exceptions.devices() {
         let Ok(Subject::Switch(switch)) = entry.subject else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
         let is_own = tier.by_plane.contains_key(&switch.plane) || tier.in_zone(switch.zone).is_some();
-        if !is_own && same_hardware(doc, tier) {
+        if !is_own && same_hardware(doc, tier) && !refused.contains(entry.span) {
             warn(&format!("`{}`", entry.name), entry.span, Some(tier.name.span), out);
         }
     }
@@ -94,6 +97,27 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Tells whether the file has an operating system here that does not exist. Whatever the override has instead is not what is meant.
 fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
     !is_known && draft.states(os)
+}
+
+/// Devices with a value that the loader refused, which is absent in the document.
+struct RefusedDevices {
+    /// First bytes of the keys of devices.
+    keys: BTreeSet<u32>,
+    faults: BTreeSet<u32>,
+}
+
+impl RefusedDevices {
+    fn of(draft: &Draft<'_>) -> Self {
+        let faults = draft.faults.iter().filter_map(Diagnostic::span).map(|span| span.start).collect();
+        let keys = draft.exceptions.devices().map(|(entry, _)| entry.span.start).collect();
+        RefusedDevices { keys, faults }
+    }
+
+    /// Returns whether a fault is between the key of a device and the next.
+    fn contains(&self, key: Span) -> bool {
+        let next = self.keys.range(key.end..).next().copied().unwrap_or(u32::MAX);
+        self.faults.range(key.end..next).next().is_some()
+    }
 }
 
 /// The path of the operating system of a zone.

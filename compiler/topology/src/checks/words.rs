@@ -62,3 +62,11 @@ pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into
         None => diagnostic,
     }
 }
+/// Advises how to name a readable file, unless the reason already says how to make this one readable.
+pub(super) fn or_omit(why: &str, key: Field) -> String {
+    let key = key.path();
+    if why.contains("UTF-") || why.contains("has more than") {
+        return format!("correct the file, or omit `{key}`");
+    }
+    format!("name a file below the folder of this one, or omit `{key}`")
+}

@@ -12,7 +12,7 @@ use crate::coordinate::Subject;
 use crate::document::{CableDoc, ExceptionsDoc, HardwareDoc};
 use crate::field;
 use crate::field::Field;
-use crate::names::{NAMES_MAX, NameFault, NameRange, find};
+use crate::names::{NAMES_MAX, NameFault, NameRange, find, meant};
 use crate::read::Spanned;
 use crate::shape::Shape;
 
@@ -119,16 +119,12 @@ impl<'a> Resolver<'a> {
         names.iter().flat_map(|name| self.resolve(name)).collect()
     }
 
-    /// Finds the element of one name. If the counts exclude the element of a name in another spelling, this is the fault,
-    /// because the correct spelling does not exist either.
+    /// Finds the element of one name. If the element of a name in another spelling does not exist, this is the fault.
     fn find(&self, name: &str) -> Result<Subject, NameFault> {
         let naming = &self.names.naming;
-        find(name, self.shape, naming).map_err(|fault| {
-            let near = naming.nearest(name).filter(|_| fault == NameFault::Unreadable);
-            match near.map(|near| find(&near, self.shape, naming)) {
-                Some(Err(beyond @ NameFault::Beyond { .. })) => beyond,
-                _ => fault,
-            }
+        find(name, self.shape, naming).map_err(|fault| match fault {
+            NameFault::Unreadable => meant(name, self.shape, naming).err().unwrap_or(fault),
+            _ => fault,
         })
     }
 

@@ -8,8 +8,9 @@ use closc_artefacts::separator;
 use closc_diagnostics::{Sources, Span};
 
 use crate::load::{Companion, Document};
-use crate::names::NameFault;
+use crate::names::{NameFault, meant};
 use crate::naming::Naming;
+use crate::shape::Shape;
 
 /// Why a file gives no lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +62,12 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns why a name has no meaning.
-pub(super) fn named(name: &str, naming: &Naming, fault: NameFault) -> String {
+pub(super) fn named(name: &str, (shape, naming): (&Shape, &Naming), fault: NameFault) -> String {
     match fault {
-        NameFault::Unreadable => match naming.nearest(name) {
-            Some(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
-            None => format!("`{name}` names nothing here"),
+        NameFault::Unreadable => match meant(name, shape, naming) {
+            Ok(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
+            Err(NameFault::Unreadable) => format!("`{name}` names nothing here"),
+            Err(fault) => named(name, (shape, naming), fault),
         },
         NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
         NameFault::NoCable { why } | NameFault::Range { why } | NameFault::TooMany { why } => {

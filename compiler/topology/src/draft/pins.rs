@@ -95,8 +95,8 @@ impl DraftPins {
 fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16), PinFault> {
     let [switch_name, nic_name, uplink] = listed::cells(line).ok_or(PinFault::Form)?;
     let uplink: u16 = uplink.parse().map_err(|_| PinFault::Form)?;
-    let switch =
-        find_switch(shape, naming, switch_name).map_err(|fault| named(switch_name, naming, fault))?;
+    let switch = find_switch(shape, naming, switch_name)
+        .map_err(|fault| named(switch_name, (shape, naming), fault))?;
     if switch.tier != TierId::T0 {
         return Err(PinFault::Name(format!(
             "`{switch_name}` is a {}, and only T0s have pins",
@@ -112,7 +112,7 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
         Some((node, number)) => find_nic(shape, naming, node, number),
         None => Err(NameFault::Unreadable),
     };
-    let nic = found.map_err(|fault| named(nic_name, naming, fault))?;
+    let nic = found.map_err(|fault| named(nic_name, (shape, naming), fault))?;
     if uplink >= shape.t0_up {
         return Err(PinFault::Uplink(uplink));
     }
@@ -125,6 +125,6 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     Ok((switch, nic, uplink))
 }
 
-fn named(name: &str, naming: &Naming, fault: NameFault) -> PinFault {
-    PinFault::Name(listed::named(name, naming, fault))
+fn named(name: &str, names: (&Shape, &Naming), fault: NameFault) -> PinFault {
+    PinFault::Name(listed::named(name, names, fault))
 }

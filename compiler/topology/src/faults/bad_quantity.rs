@@ -53,3 +53,12 @@ pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnos
         (None, None) => diagnostic,
     }
 }
+
+/// Reports a quantity with a decimal comma.
+pub(crate) fn decimal_comma(path: &str, text: &str, point: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("`{path}`: `{text}` has a decimal comma")).at(span, "").replace(
+        span,
+        point,
+        format!("write `{point}`"),
+    )
+}

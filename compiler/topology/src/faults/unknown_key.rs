@@ -33,3 +33,8 @@ pub(crate) fn unknown_key(
         None => diagnostic,
     }
 }
+
+/// Reports another file of closc.
+pub(crate) fn other_file(kind: &str, help: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(&RULE, format!("this is {kind}, not a fabric file")).at(span, "").help(help)
+}

@@ -1,6 +1,9 @@
 //! E0109: a value has the wrong type.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
+use closc_platform::Os;
+
+use crate::suggest::shorten;
 
 /// A value has the wrong type.
 pub(crate) static RULE: Rule = Rule {
@@ -18,6 +21,20 @@ pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str,
     let diagnostic = Diagnostic::error(&RULE, format!("{subject} takes {expected}, not {found}"))
         .at(span, format!("this is {found}"));
     if example.is_empty() { diagnostic } else { diagnostic.help(format!("for example `{example}`")) }
+}
+
+/// Reports a text that is not a release of the operating system in the key.
+pub(crate) fn bad_release(path: &str, written: &str, span: Span) -> Diagnostic {
+    let key = path.rsplit('.').next().unwrap_or_default();
+    let os = Os::ALL.into_iter().find(|os| os.word() == key);
+    let of = os.map(|os| format!(" of {}", os.title())).unwrap_or_default();
+    let diagnostic =
+        Diagnostic::error(&RULE, format!("`{path}` is `{}`, which is not a release{of}", shorten(written)))
+            .at(span, "");
+    match os.and_then(Os::releases) {
+        Some(releases) => diagnostic.help(format!("use {}", releases.words())),
+        None => diagnostic,
+    }
 }
 
 /// Reports a number in quotes.

@@ -23,6 +23,9 @@ pub(super) fn duplicate(error: &Error) -> Option<Location> {
 pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, text: &str) -> Diagnostic {
     let inner = original(error);
     let place = place(error, inner, text);
+    if let Some(finding) = of_other_tools(place, source, text) {
+        return finding;
+    }
     let span = Span::new(source, place.start..place.end);
     match inner {
         Error::DuplicateMappingKey { key, .. } => {
@@ -64,6 +67,51 @@ pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, t
         }
         _ => faults::syntax("a mapping, list or value is expected here", Some(STRUCTURE), span),
     }
+}
+
+/// Reports the marks of other programs: of a merge conflict, or a variable.
+fn of_other_tools(place: Place, source: SourceId, text: &str) -> Option<Diagnostic> {
+    let mark = text.strip_prefix("<<<<<<< ").map(|_| 0).or_else(|| Some(text.find("\n<<<<<<< ")? + 1));
+    if let Some(start) = mark {
+        let end = text[start..].find(['\r', '\n']).map_or(text.len(), |length| start + length);
+        let reason = "this is a conflict marker of Git";
+        let help = "resolve the conflict: keep one of the two parts, and remove the markers";
+        return Some(faults::syntax(reason, Some(help), Span::new(source, start..end)));
+    }
+    let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[line..].find('\n').map_or(text.len(), |length| line + length);
+    let (start, variable) = [("${", "}"), ("{{", "}}")].into_iter().find_map(|(open, close)| {
+        let start = line + text[line..end].find(open)?;
+        let length = text[start..end].find(close)? + close.len();
+        let variable = &text[start..start + length];
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || "_-. ${}".contains(c);
+        variable.chars().all(is_sign).then_some((start, variable))
+    })?;
+    let reason = format!("`{variable}` is a variable of another program");
+    let help = "write its value: closc does not replace variables";
+    Some(faults::syntax(&reason, Some(help), Span::new(source, start..start + variable.len())))
+}
+
+/// Reports a no-break space in the indentation of a key: YAML takes it for a part of the key.
+pub(super) fn no_break_space(source: SourceId, text: &str) -> Option<Diagnostic> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let key = line.trim_start_matches([' ', '\u{a0}']);
+        let indentation = &line[..line.len() - key.len()];
+        if let Some(at) = indentation.find('\u{a0}')
+            && key.split_once(':').is_some_and(|(key, _)| !key.is_empty() && !key.contains(' '))
+        {
+            let span = Span::new(source, start + at..start + indentation.len());
+            let finding = faults::syntax("a no-break space (U+00A0) is in the indentation", None, span);
+            return Some(finding.replace(
+                span,
+                indentation[at..].replace('\u{a0}', " "),
+                "indent with spaces",
+            ));
+        }
+        start += line.len();
+    }
+    None
 }
 
 const UNCLOSED: &str = "close every `[`, `{` and quote";

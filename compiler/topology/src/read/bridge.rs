@@ -78,9 +78,29 @@ fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
         }
         Kind::MissingKey(key) => faults::missing_key(&path, key, span),
         Kind::UnknownWord { word, known } => faults::unknown_word(&path, "word", &word, known, span),
-        Kind::WrongType { found, expected } => faults::wrong_type(&path, &found, &expected, "", span),
+        Kind::WrongType { found, expected } => {
+            let finding = faults::wrong_type(&path, &found, &expected, "", span);
+            match code_point(&written).filter(|_| path.rsplit('.').next() == Some("dscp")) {
+                Some(number) => finding.propose(span, number.to_string(), format!("write `{number}`")),
+                None => finding,
+            }
+        }
         Kind::Other(message) => faults::bad_value(&path, &message, &written, span),
     });
+}
+
+/// Returns the code point of a name of RFC 2474, 2597, 3246, 5865 or 8622.
+fn code_point(name: &str) -> Option<u8> {
+    let name = name.to_ascii_uppercase();
+    let digits = |text: &str| text.bytes().map(|byte| byte.wrapping_sub(b'0')).collect::<Vec<u8>>();
+    match (name.as_str(), name.get(..2)?, digits(name.get(2..)?).as_slice()) {
+        ("EF", ..) => Some(46),
+        ("VA", ..) => Some(44),
+        ("LE", ..) => Some(1),
+        (_, "CS", [class @ 0..=7]) => Some(8 * class),
+        (_, "AF", [class @ 1..=4, drop @ 1..=3]) => Some(8 * class + 2 * drop),
+        _ => None,
+    }
 }
 
 /// Reports all missing keys of all mappings; returns whether there are any.
@@ -183,6 +203,8 @@ impl de::Error for Fault {
         };
         // Serde's words for choices.
         let expected = match expected.to_string().as_str() {
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
+            "i8" | "i16" | "i32" | "i64" | "i128" => "a whole number".to_owned(),
             "unit variant" => "the word alone".to_owned(),
             "newtype variant" | "tuple variant" | "struct variant" => {
                 "a word with its value, as in `{word: value}`".to_owned()

@@ -35,6 +35,10 @@ impl<'a> Entries<'a> {
             if known.contains(&entry.key.as_str()) || (extensions && entry.key.starts_with("x-")) {
                 continue;
             }
+            // The number before it is reported.
+            if matches!(entry.item.value, Value::Null) && reader.is_after_comma(entry.key_place) {
+                continue;
+            }
             reader.push_with(&faults::unknown_key::RULE, |reader| {
                 let (span, path) = (reader.span(entry.key_place), reader.path());
                 let likely = meant_key(&entry.key, free());

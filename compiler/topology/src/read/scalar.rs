@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use closc_artefacts::Prefix;
-use closc_diagnostics::printable;
+use closc_diagnostics::{Span, printable};
 use closc_platform::{Breakout, BreakoutError, CageError, CageSet};
 use closc_qos::units::{Bytes, Length, Speed, UnitError};
 use ipnet::{IpNet, Ipv6Net};
@@ -60,9 +60,12 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     }
 }
 
-/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9000B`.
+/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9KB`.
 fn without_unit(value: &Value) -> Option<i128> {
     let Value::Text(text) = value else { return None };
+    if let Ok(Bytes(bytes)) = text.parse() {
+        return Some(bytes.into());
+    }
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
     let groups: Vec<&str> = number.split([',', '_', '\'']).collect();
     let is_grouped = groups.len() == 1 || groups[1..].iter().all(|group| group.len() == 3);
@@ -117,6 +120,13 @@ impl Read for String {
     }
 }
 
+/// Writes a German or French decimal, as in `3,5m`, with a point. Three digits can also be thousands.
+fn decimal_point(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_once(',')?;
+    let digits = fraction.find(|c: char| !c.is_ascii_digit()).unwrap_or(fraction.len());
+    (digits != 3).then(|| format!("{whole}.{fraction}"))
+}
+
 /// Reads numbers with a unit.
 macro_rules! quantities {
     ($($type:ty, $kind:literal, $example:literal);+) => {$(
@@ -132,7 +142,15 @@ macro_rules! quantities {
                 };
                 text.parse().map_err(|error: UnitError| {
                     let (path, span) = (reader.path(), reader.span(item.place));
-                    reader.push(faults::bad_quantity(&path, &error, span));
+                    let (text, span) = match reader.after_comma(item.place) {
+                        Some(rest) => (format!("{text},{rest}"), Span { end: span.end + 1 + rest.len() as u32, ..span }),
+                        None => (text, span),
+                    };
+                    let finding = match decimal_point(&text).filter(|point| point.parse::<$type>().is_ok()) {
+                        Some(point) => faults::decimal_comma(&path, &text, &point, span),
+                        None => faults::bad_quantity(&path, &error, reader.span(item.place)),
+                    };
+                    reader.push(finding);
                 }).ok()
             }
         }
@@ -243,13 +261,18 @@ impl Read for Fraction {
 
 impl Read for closc_platform::Release {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
-        let parsed = match &item.value {
-            Value::Text(text) => text.parse().ok(),
+        let written = match &item.value {
+            Value::Text(text) => text.to_string(),
             // As a number, 5.10 would be 5.1, so the written text is read.
-            Value::Float(_) | Value::Integer(_) => reader.written(item.place).parse().ok(),
-            _ => None,
+            Value::Float(_) | Value::Integer(_) => reader.written(item.place),
+            _ => return reader.wrong_type(item, "a release", "\"5.16\""),
         };
-        parsed.or_else(|| reader.wrong_type(item, "a release in quotes", "\"5.16\""))
+        let release = written.parse().ok();
+        if release.is_none() {
+            let (path, span) = (reader.path(), reader.span(item.place));
+            reader.push(faults::bad_release(&path, &written, span));
+        }
+        release
     }
 }
 
@@ -286,7 +309,7 @@ macro_rules! addresses {
     )+};
 }
 addresses!(
-    Ipv6Net, "an IPv6 prefix", "2001:db8:1000::/36";
+    Ipv6Net, "an IPv6 prefix", "fcbb:bbbb::/32";
     Prefix, "a prefix", "2001:db8:1000::/36";
     IpNet, "a prefix", "10.64.0.0/14";
     IpAddr, "an address", "192.0.2.1"

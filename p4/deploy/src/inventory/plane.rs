@@ -30,6 +30,17 @@ pub(crate) enum RuleList {
     Ssh,
 }
 
+impl RuleList {
+    /// Returns its key in an inventory.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            RuleList::P4Runtime => "p4runtime",
+            RuleList::Sonic => "sonic",
+            RuleList::Ssh => "ssh",
+        }
+    }
+}
+
 /// The text of an inventory, for the places of its values. Two inventories are equal whatever their text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text {

@@ -130,6 +130,30 @@ pub(crate) struct SonicMgmtArgs {
     pub traffic_generator: Vec<Generator>,
 }
 
+/// Reads the name of a namespace: a label of RFC 1123, as Kubernetes requires.
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    let is_end = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let is_inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_label = (1..=63).contains(&text.len())
+        && text.chars().all(is_inside)
+        && is_end(text.chars().next())
+        && is_end(text.chars().next_back());
+    is_label.then(|| text.to_owned()).ok_or_else(|| {
+        "expected a name of Kubernetes: up to 63 of `a`-`z`, `0`-`9` and `-`, with a letter or digit at both ends"
+            .to_owned()
+    })
+}
+
+/// Reads a release of the network operator, which is part of the tags of its images: `v26.7.0`.
+pub(super) fn operator_release(text: &str) -> Result<String, String> {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (numbers, end) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    let parts: Vec<&str> = numbers.strip_prefix('v').unwrap_or_default().split('.').collect();
+    let is_end = end.chars().all(|c| c.is_ascii_alphanumeric() || "-.+".contains(c));
+    let is_release = parts.len() == 3 && parts.iter().all(|part| number(part)) && is_end;
+    is_release.then(|| text.to_owned()).ok_or_else(|| "expected a release such as `v26.7.0`".to_owned())
+}
+
 fn parse_name(text: &str) -> Result<String, String> {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let is_name = text.len() <= 64

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use closc_plan::Plan;
 use closc_report::{Form, Subject};
 
-use super::{check_extension, list};
+use super::list;
 use crate::args::Args;
 use crate::args::export::DrawingArgs;
 use crate::output::{self, Outcome};
@@ -14,7 +14,7 @@ use crate::{input, names};
 
 /// Writes the drawing.
 pub(super) fn run(args: &Args, command: &DrawingArgs) -> anyhow::Result<Outcome> {
-    check_extension(
+    output::check_extension(
         &command.out,
         &["svg", "dot", "gv"],
         "use `.svg`, or `.dot` for Graphviz, which draws other formats",

@@ -7,7 +7,7 @@ use anyhow::bail;
 use camino::Utf8Path;
 use closc_diff::{Options, Report};
 
-use super::{check_extension, list};
+use super::list;
 use crate::args::export::ReportArgs;
 use crate::args::{Args, Format};
 use crate::commands::diff::{self, Planned, Side};
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, command: &ReportArgs) -> anyhow::Result<Outcome> 
             "use `.html`, which a browser prints as PDF, or `.md` with `--format markdown`",
         ),
     };
-    check_extension(&command.out, written, advice)?;
+    output::check_extension(&command.out, written, advice)?;
     let Some(page) = page(args, command)? else { return Ok(Outcome::Failed) };
     output::replace(&command.out, &page)?;
     if command.out == output::STANDARD {

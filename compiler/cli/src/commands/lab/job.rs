@@ -40,6 +40,9 @@ pub(crate) struct Jobs<'a> {
 
 /// Runs a job, and another for comparison if the command line asks for it.
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
+    if let Some(path) = &command.plot {
+        output::check_extension(path, &["svg"], "plots are SVG: use `.svg`")?;
+    }
     let scenario = scenario(command)?;
     let transports: Vec<Transport> = std::iter::once(command.transport).chain(command.beside).collect();
     let ahead = |plan: &Plan| ahead(plan, command);

@@ -1,0 +1,162 @@
+//! Wrong inputs get an answer that leads to the right one: the words of the answer are in one table per kind of input.
+
+mod common;
+
+use std::process::Command;
+
+use common::Place;
+
+const LAB: &str = "topologies/lab/two-planes-p4.yaml";
+
+/// A folder with a fabric file, its tree, and things of other kinds.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("a.yaml", place.read(LAB));
+    place.ends(0, &["compile", "a.yaml", "--out", "a"]);
+    for folder in ["empty", "other"] {
+        std::fs::create_dir(place.path(folder)).expect("a folder can be made");
+    }
+    place.write("other/notes.txt", "notes");
+    place.write("notes.md", "# notes\n");
+    place.write("none.log", "");
+    place.write(
+        "inventory.yaml",
+        "p4runtime:\n  - { devices: '*', device: { endpoint: '127.0.0.1:1', device_id: 1 } }\n",
+    );
+    place
+}
+
+/// Each line has a command and words of its answer. The answer is an error before any work: nothing is written.
+#[test]
+fn paths_of_another_kind_are_named_before_any_work() {
+    let place = place();
+    let before = std::fs::read_dir(place.path(".")).expect("a folder").count();
+    for (line, answer) in [
+        ("compile a.yaml --out -", "`--out -` is not possible: expected a folder"),
+        ("export cables a.yaml --out -", "`--out -` is not possible: expected a folder"),
+        ("export tables a.yaml --out -", "`--out -` is not possible: expected a folder"),
+        ("compile a.yaml --out t.zip", "write `t.tar.zst`"),
+        ("compile a.yaml --out t.tar.gz", "write `t.tar.zst`"),
+        ("compile a.yaml --archive t.tar", "write `t.tar.zst`"),
+        ("compile a.yaml --out t --templates empty", "`empty` has no `.j2` file"),
+        ("compile a.yaml --out t --templates a.yaml", "`--templates a.yaml` is a file; expected a folder"),
+        ("check a.yaml --platforms empty", "`empty` has no `.yaml` file"),
+        ("check a.yaml --platforms other", "`other` has no `.yaml` file; `notes.txt` is not read"),
+        ("push a -i inventory.yaml --overlay empty", "`empty` has no `.json` file"),
+        ("push a -i inventory.yaml --overlay a.yaml", "`--overlay a.yaml` is a file; expected a folder"),
+        ("push a -i inventory.yaml --ssh-config empty", "`--ssh-config empty` is a folder; expected a file"),
+        ("push a -i inventory.yaml --ssh-config nope", "`--ssh-config nope` does not exist"),
+        ("push inventory.yaml -i a", "`--inventory a` is a compiled tree; expected a file"),
+        (
+            "export containerlab a.yaml --out t --overlay empty",
+            "`empty` has no `.json` or `.yaml` or `.conf` file",
+        ),
+        ("lab job a.yaml --messages 1 --plot x.png", "`x.png`: the format `png` is not supported"),
+        ("demo --no-page --for 1 --plot x.png", "`x.png`: the format `png` is not supported"),
+        (
+            "lab up a.yaml --listen 0.0.0.0:0",
+            "is reachable from other machines, and P4Runtime has no passwords",
+        ),
+        ("diff a.yaml a.yaml --text", "`--text` needs two trees"),
+        ("cables check a.yaml a.yaml", "`a.yaml` is a fabric file; expected LLDP reports"),
+        ("cables check a.yaml other", "`other/notes.txt` is not an LLDP report"),
+        ("import a.yaml --out t.yaml", "`a.yaml` is a fabric file already"),
+        ("import a --out t.yaml", "import its cable lists, `a/cables/plane-*.csv`"),
+        ("check inventory.yaml", "this is an inventory of `closc push`, not a fabric file"),
+        ("check a/manifest.json", "this is the manifest of a compiled tree, not a fabric file"),
+        ("audit verify notes.md", "notes.md:1: this is not an audit record"),
+        ("audit verify a/manifest.json", "a/manifest.json:2: this is not an audit record"),
+        ("push a -i inventory.yaml --device p0-t0-099 --dry-run", "`p0-t0-099` is not a switch of `a`"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let said = place.ends(1, &words);
+        assert!(said.contains(answer), "{line}: {said}");
+    }
+    assert_eq!(
+        std::fs::read_dir(place.path(".")).expect("a folder").count(),
+        before,
+        "something was written"
+    );
+    let said = place.closc(&["audit", "verify", "none.log"]);
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert!(said.contains("`none.log` has no record"), "{said}");
+}
+
+#[test]
+fn wrong_words_of_a_command_line_are_answered() {
+    let place = place();
+    for (line, answer) in [
+        ("whatif a.yaml --fail plane 0", "`plane 0` is one name: write it in quotes"),
+        ("drain plane 0 a.yaml", "`plane 0` is one name: write it in quotes"),
+        ("drain p0-t0-001 p0-t0-002 a.yaml", "`closc drain` takes one name, then the fabric file"),
+        ("whatif a.yaml --each t0 --worst -1", "invalid value `-1` for `--worst`"),
+        ("verify a --walk -1", "invalid value `-1` for `--walk`"),
+        ("check a.yaml --out x", "write `> FILE`"),
+        ("check --file a.yaml", "name the file without an option"),
+        ("check -f a.yaml", "name the file without an option"),
+        ("export kubernetes a.yaml --out t --namespace My_NS", "expected a name of Kubernetes"),
+        ("export kubernetes a.yaml --out t --release 26.7", "expected a release such as `v26.7.0`"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let said = place.ends(64, &words);
+        assert!(said.contains(answer) && !said.contains("-- -"), "{line}: {said}");
+    }
+    for (name, answer) in [
+        ("P9-T0-1", "the last T0 there is `p1-t0-002`"),
+        ("su001-n001:mlx5_0", "names look like"),
+        ("su001-n001/nic0", "`su001-n001/nic0` is a NIC: give its ports, such as `su001-n001/nic0.p0`"),
+        ("P0_T0_1", "did you mean `p0-t0-001`?"),
+        ("0", "did you mean `plane 0`?"),
+    ] {
+        let said = place.ends(1, &["drain", name, "a.yaml"]);
+        assert!(said.contains(answer), "{name}: {said}");
+    }
+}
+
+/// Keys of the wrong kind are named as such: other rights would not make them usable.
+#[test]
+fn the_kind_of_a_key_comes_before_its_rights() {
+    let place = place();
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(place.path("k"))
+        .status()
+        .expect("ssh-keygen runs");
+    assert!(made.success());
+    let compile = ["compile", "a.yaml", "--out", "t", "--sequence", "1", "--sign"];
+    let with = |words: &[&'static str]| compile.iter().chain(words).copied().collect::<Vec<_>>();
+    for (words, answer) in [
+        (with(&["k.pub"]), "`k.pub` is a public key: name the other key of the pair, `k`"),
+        (with(&["a.yaml"]), "a private key begins with `-----BEGIN OPENSSH PRIVATE KEY-----`"),
+        (with(&["k", "--expires", "2020-01-01"]), "`--expires 2020-01-01` is in the past"),
+        (vec!["verify", "a", "--key", "k"], "`k` is a private key: name the other key of the pair, `k.pub`"),
+    ] {
+        let said = place.ends(1, &words);
+        assert!(said.contains(answer) && !said.contains("chmod"), "{words:?}: {said}");
+    }
+}
+
+/// `fix` writes a name only if the fabric has it.
+#[test]
+fn fix_writes_no_name_that_does_not_exist() {
+    let place = place();
+    let text = place.read(LAB);
+    for (name, after, answer) in [
+        ("p0-t0-001:Ethernet0", None, "`p0-t0-001` is a switch"),
+        ("su001-n001:mlx5_0", None, "NICs of `su001-n001` are `su001-n001/nic0`"),
+        ("p0-t1-1--p0-t0-1", None, "write the lower switch first: `p0-t0-001--p0-t1-001`"),
+        ("p0-t0-001:p0-t1-1", Some("p0-t0-001--p0-t1-001"), ""),
+        ("P0_T0_1", Some("p0-t0-001"), ""),
+    ] {
+        let wrong = format!("{text}exceptions: {{ drained: [\"{name}\"] }}\n");
+        place.write("wrong.yaml", &wrong);
+        let said = place.ends(1, &["check", "wrong.yaml"]);
+        assert!(said.contains(answer), "{name}: {said}");
+        place.closc(&["fix", "wrong.yaml"]);
+        let fixed = place.read("wrong.yaml");
+        match after {
+            Some(after) => assert!(fixed.contains(&format!("[{after}]")), "{name}: {fixed}"),
+            None => assert_eq!(fixed, wrong, "{name}"),
+        }
+    }
+}
