@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_plan::{Excepted, Plan, Subject};
-use closc_topology::{Exceptions, Switch, Topology};
+use closc_topology::{Exceptions, HostOutput, Switch, Topology};
 use serde::Serialize;
 
 /// Returns the digest of the meaning of a fabric file, which is independent of the order of its keys, its comments and
@@ -20,8 +20,10 @@ pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     topology.exceptions = Exceptions::default();
     topology.ecmp.pins = Arc::default();
-    // Failure domains appear in no artefact.
-    topology.domains.clear();
+    // Failure domains decide only the backups of NIC ports.
+    if !topology.hosts.outputs.contains(&HostOutput::Nccl) {
+        topology.domains.clear();
+    }
     // Nor do the racks of devices.
     topology.racks = None;
     digest(&topology)

@@ -71,3 +71,21 @@ fn tables_follow_the_thresholds_of_the_first_t0() {
     let same = kept(&near, &far);
     assert!(same > 0 && same < all - 2, "{same} of {all}");
 }
+
+/// Backups of NIC ports avoid shared failure domains. Earlier versions kept the old file.
+#[test]
+fn backups_of_nic_ports_follow_the_domains() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../topologies/examples/minimal.yaml"
+    ))
+    .expect("it ships");
+    let text = text
+        .replace("groups: 256, per_group: 128", "outputs: [nccl], groups: 4, per_group: 16")
+        .replace("up: 128", "up: 16");
+    let with = |members: &str| shape::plan(&format!("{text}\ndomains: {{ feed: {{ members: [{members}] }} }}\n"));
+    let (old, new) = (with("p0-t0-001"), with("p0-t0-001, p1-t0-001"));
+    let differ = |unit: &Unit| units(&old)[unit].1 != units(&new)[unit].1;
+    assert!(units(&old).keys().any(differ), "the example has to show it");
+    kept(&old, &new);
+}
