@@ -129,6 +129,28 @@ fn the_tour_works_as_it_is_written() {
     walk(&root().join("README.md"));
 }
 
+/// `CLOSC_BLESS=1` writes the drawing.
+#[test]
+fn the_readme_has_the_drawing_and_the_comment_of_the_program() {
+    let place = Place::new();
+    let drawn = place.ends(0, &["export", "drawing", "topologies/reference/mrc-8x512.yaml", "--out", "drawn.svg"]);
+    assert!(drawn.contains("drawn.svg"), "{drawn}");
+    let image = root().join("docs/images/mrc-8x512.svg");
+    if std::env::var_os("CLOSC_BLESS").is_some() {
+        std::fs::write(&image, place.read("drawn.svg")).expect("the file can be written");
+    }
+    let kept = std::fs::read_to_string(&image).expect("the drawing is there");
+    assert!(kept == place.read("drawn.svg"), "{}: run the test with CLOSC_BLESS=1", image.display());
+    let comment =
+        place.ends(0, &["drain", "p3-t1-002", "topologies/lab/eight-planes.yaml", "--format", "markdown"]);
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("it is there");
+    let quoted: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    assert!(quoted.len() >= 4, "the comment is quoted");
+    for line in quoted {
+        assert!(comment.lines().any(|own| own == line), "{line}: {comment}");
+    }
+}
+
 #[test]
 fn guides_work_as_they_are_written() {
     let guides = std::fs::read_dir(root().join("docs/guides")).expect("there are guides");

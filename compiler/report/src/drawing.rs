@@ -5,6 +5,7 @@
 //! boxes. Names from input are escaped.
 
 mod dot;
+mod rows;
 mod subject;
 mod svg;
 
@@ -92,6 +93,8 @@ struct Drawing {
     groups: Vec<String>,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// Text above rows, where cables cross.
+    between: Vec<(usize, String)>,
 }
 
 impl Drawing {

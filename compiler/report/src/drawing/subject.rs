@@ -9,7 +9,7 @@ use closc_plan::Plan;
 use closc_qos::units::Speed;
 use closc_topology::{Link, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 
-use super::{Drawing, Kind, Node};
+use super::{Drawing, Kind, Node, rows};
 
 /// Maximum number of named neighbours of a switch.
 const NAMED_MAX: usize = 12;
@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 12;
 pub enum Subject {
     /// Every plane, with one box per tier.
     Fabric,
-    /// A plane, with one box per tier and zone.
+    /// A plane: its switches and bundles, or one box per tier and zone.
     Plane(PlaneId),
     /// A switch and its neighbours.
     Switch(Switch),
@@ -29,12 +29,13 @@ pub enum Subject {
 pub(super) fn drawing(plan: &Plan, subject: Subject) -> Drawing {
     match subject {
         Subject::Fabric => fabric(plan),
-        Subject::Plane(plane) => self::plane(plan, plane),
+        Subject::Plane(plane) if plan.topology().zones == 1 => rows::plane(plan, plane),
+        Subject::Plane(plane) => zones(plan, plane),
         Subject::Switch(switch) => self::switch(plan, switch),
     }
 }
 
-fn kind(tier: TierId) -> Kind {
+pub(super) fn kind(tier: TierId) -> Kind {
     match tier {
         TierId::T0 => Kind::T0,
         TierId::T1 => Kind::T1,
@@ -42,7 +43,7 @@ fn kind(tier: TierId) -> Kind {
     }
 }
 
-fn plural(count: u64, word: &str) -> String {
+pub(super) fn plural(count: u64, word: &str) -> String {
     format!("{} {word}{}", number(count), if count == 1 { "" } else { "s" })
 }
 
@@ -53,13 +54,13 @@ fn count(plan: &Plan, plane: PlaneId, tier: TierId, zone: Option<ZoneId>) -> u64
 }
 
 /// Describes cables in words, with their speed if it is the same for all.
-fn cables(count: u64, speed: Option<Speed>) -> String {
+pub(super) fn cables(count: u64, speed: Option<Speed>) -> String {
     let speed = speed.map_or_else(String::new, |speed| format!(" of {speed}"));
     plural(count, "cable") + &speed
 }
 
 /// Returns the speed of the uplinks of a tier if it is the same in all zones.
-fn speed_up(plan: &Plan, plane: PlaneId, tier: TierId, zones: impl Iterator<Item = ZoneId>) -> Option<Speed> {
+pub(super) fn speed_up(plan: &Plan, plane: PlaneId, tier: TierId, zones: impl Iterator<Item = ZoneId>) -> Option<Speed> {
     let of = |zone| plan.topology().blocks(Switch { plane, tier, zone, index: 0 })[1].breakout.speed;
     let mut speeds = zones.map(of);
     let first = speeds.next()?;
@@ -95,7 +96,7 @@ fn is_whole(plan: &Plan, plane: PlaneId) -> bool {
         && own.absent_links.iter().all(|link| link.plane() != plane)
 }
 
-fn tiers(plan: &Plan) -> Vec<TierId> {
+pub(super) fn tiers(plan: &Plan) -> Vec<TierId> {
     let topology = plan.topology();
     TierId::ALL.into_iter().rev().filter(|tier| topology.tier(*tier).is_some()).collect()
 }
@@ -156,7 +157,8 @@ fn fabric(plan: &Plan) -> Drawing {
     drawing
 }
 
-fn plane(plan: &Plan, plane: PlaneId) -> Drawing {
+/// Draws a plane with one box for each tier and zone.
+fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
     let topology = plan.topology();
     let tiers = tiers(plan);
     let mut drawing = Drawing { title: format!("{}, plane {plane}", plan.name()), ..Drawing::default() };

@@ -29,9 +29,10 @@ pub(super) enum Style {
 }
 
 const SHEET: &str = "<style>svg{background:#fff}text{fill:#1c2126;font:12px system-ui,'DejaVu Sans',sans-serif}.title,.group{font-weight:600}.muted{fill:#55606b}\
+.halo{fill:#55606b;paint-order:stroke;stroke:#fff;stroke-width:6px}\
 .line{fill:none;stroke:#8b959e;stroke-width:1.2}.box{stroke:#8b959e}.frame{fill:none;stroke:#c9d0d6}\
 .b0{fill:#d7e6f5}.b1{fill:#dcebdc}.b2{fill:#f1e3cc}.bn{fill:#e8e2f2}\
-@media(prefers-color-scheme:dark){svg{background:#14181c}text{fill:#e3e7ea}.muted{fill:#a3adb6}.frame{stroke:#3d464e}\
+@media(prefers-color-scheme:dark){svg{background:#14181c}text{fill:#e3e7ea}.muted,.halo{fill:#a3adb6}.halo{stroke:#14181c}.frame{stroke:#3d464e}\
 .b0{fill:#1e3a54}.b1{fill:#22412c}.b2{fill:#4a3a1d}.bn{fill:#38304b}}</style>\n";
 
 /// Writes a drawing.
@@ -41,7 +42,9 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     let head = if style == Style::Own { 2 * HEAD } else { HEAD };
     let rows = drawing.nodes.iter().map(|node| node.row + 1).max().unwrap_or(1);
     let grid = Grid::of(drawing);
-    let (width, height) = (columns * grid.column + 2 * MARGIN, head + top(rows - 1) + TALL + MARGIN);
+    let title = if style == Style::Own { drawing.title.chars().count() * 76 / 10 } else { 0 };
+    let width = (columns * grid.column).max(title) + 2 * MARGIN;
+    let height = head + top(rows - 1) + TALL + MARGIN;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n",
         escape(&drawing.title)
@@ -52,15 +55,7 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
         text(&mut out, "title", (MARGIN, 18), "start", &drawing.title);
     }
     groups(&mut out, drawing, grid, head);
-    for edge in &drawing.edges {
-        let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
-        // The line is at the left edge of the narrower box, so that the text beside it has the width of this box.
-        let narrow = if upper.span > lower.span { lower } else { upper };
-        let x = grid.left(narrow) + BESIDE;
-        let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
-        let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
-        text(&mut out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
-    }
+    cables(&mut out, drawing, grid, head);
     for node in &drawing.nodes {
         let (x, y, wide) = (grid.left(node), head + top(node.row), grid.wide(node.span));
         let middle = x + wide / 2;
@@ -75,6 +70,29 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// Draws the cables between boxes, and their texts.
+fn cables(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
+    for edge in &drawing.edges {
+        let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
+        let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
+        if drawing.between.iter().any(|(row, _)| *row == lower.row) {
+            let [from_x, to_x] = [upper, lower].map(|node| grid.left(node) + grid.wide(node.span) / 2);
+            let _ = writeln!(out, "<path class=\"line\" d=\"M{from_x} {from_y}L{to_x} {to_y}\"/>");
+            continue;
+        }
+        // The line is at the left edge of the narrower box, so that the text beside it has the width of this box.
+        let narrow = if upper.span > lower.span { lower } else { upper };
+        let x = grid.left(narrow) + BESIDE;
+        let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
+        text(out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
+    }
+    for (row, content) in &drawing.between {
+        let columns = drawing.nodes.iter().map(|node| node.column + node.span).max().unwrap_or(1);
+        let middle = MARGIN + grid.wide(columns) / 2;
+        text(out, "halo", (middle, head + top(*row) - (ROW - TALL) / 2 + 4), "middle", content);
+    }
 }
 
 /// Widths of a drawing.
