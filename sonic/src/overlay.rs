@@ -42,7 +42,7 @@ pub enum OverlayError {
     },
     /// It names an empty table or list. An overlay adds; it removes nothing.
     #[error(
-        "`{file}` says nothing of `{place}`: an overlay adds to a switch, and takes nothing away; give it values, or take it out"
+        "`{place}` is empty in `{file}`: an overlay adds settings and removes none; add values, or remove the key"
     )]
     Empty {
         /// The file.
@@ -63,7 +63,7 @@ pub enum OverlayError {
         place: String,
     },
     /// Two files set different values.
-    #[error("`{file}` and `{other}` say different things of `{place}` of `{device}`: `{here}` and `{there}`")]
+    #[error("`{place}` of `{device}` is `{here}` in `{file}` and `{there}` in `{other}`")]
     Twice {
         /// The first.
         file: String,

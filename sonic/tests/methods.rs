@@ -189,7 +189,7 @@ fn an_overlay_that_clashes_is_refused_by_name() {
     let error = change("a", &tree, &tree, &site.expect("right"), false).expect_err("two things");
     assert_eq!(
         error.to_string(),
-        "`b.json` and `a.json` say different things of `X|k.f` of `a`: `2` and `1`"
+        "`X|k.f` of `a` is `2` in `b.json` and `1` in `a.json`"
     );
     let error = overlay(&[("c.json", "{ \"tables\": {},\n \"device\": [] }")]).expect_err("unknown");
     assert!(error.to_string().starts_with("`c.json`:2:"), "{error}");
@@ -223,7 +223,7 @@ fn an_overlay_takes_nothing_away() {
         (r#"{ "tables": { "NTP": { "global": { "servers": [] } } } }"#, "NTP|global.servers"),
     ] {
         let error = overlay(&[("a.json", text)]).expect_err("it would take something away, or nothing");
-        assert!(error.to_string().starts_with(&format!("`a.json` says nothing of `{place}`")), "{error}");
+        assert!(error.to_string().starts_with(&format!("`{place}` is empty in `a.json`")), "{error}");
     }
     let site = overlay(&[("a.json", r#"{ "devices": ["p*-t0-*", "q*"], "tables": {} }"#)]).expect("right");
     assert_eq!(site.idle(&["p0-t0-001", "p0-t1-001"]), [("a.json", "q*")]);

@@ -133,9 +133,9 @@ impl SwitchFile {
         match self.carriers() {
             [] => "`closc export ansible` writes it; the site applies it with its own tool".to_owned(),
             [first, .., last] if *first != *last => {
-                format!("{} or {} brings it", first.command(), last.command())
+                format!("{} or {} delivers it", first.command(), last.command())
             }
-            [one, ..] => format!("{} brings it", one.command()),
+            [one, ..] => format!("{} delivers it", one.command()),
         }
     }
 }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(
             line,
             [
-                "frr.conf: `closc push` over `sonic-ssh` or `closc export ansible` brings it",
+                "frr.conf: `closc push` over `sonic-ssh` or `closc export ansible` delivers it",
                 "later.conf: it is unknown to this version of closc",
             ]
         );

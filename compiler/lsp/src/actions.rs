@@ -47,7 +47,7 @@ pub(crate) fn all(
 pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrCommand {
     let edits = vec![TextEdit::new(text.whole(), fixed)];
     CodeActionOrCommand::CodeAction(CodeAction {
-        title: "follow every help that is sure".to_owned(),
+        title: "apply all safe fixes".to_owned(),
         kind: Some(CodeActionKind::SOURCE_FIX_ALL),
         edit: Some(WorkspaceEdit::new(HashMap::from([(uri.clone(), edits)]))),
         ..CodeAction::default()

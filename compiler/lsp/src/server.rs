@@ -48,7 +48,7 @@ pub enum LspError {
     #[error("the editor closed the stream before the session began")]
     Unbegun,
     /// Its start message cannot be read.
-    #[error("the editor says what cannot be read: {0}")]
+    #[error("the start message of the editor is invalid: {0}")]
     Message(#[from] serde_json::Error),
     /// Nothing can be sent any more.
     #[error("the editor reads no answers")]

@@ -304,7 +304,7 @@ fn exceptions(out: &mut String, plan: &Plan) {
     };
     let rows: Vec<Vec<String>> = kinds.into_iter().filter_map(row).collect();
     if rows.is_empty() {
-        out.push_str("## Exceptions\n\nNone: everything that the numbers make is there.\n");
+        out.push_str("## Exceptions\n\nNone: the fabric has every element that its counts define.\n");
     } else {
         table(out, "Exceptions", &["what", "number", "which"], &rows);
     }

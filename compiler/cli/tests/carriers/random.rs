@@ -27,7 +27,7 @@ fn all_places(fleet: &Fleet, name: &str) -> Vec<(SwitchFile, Transport, Place)> 
     for entry in std::fs::read_dir(fleet.place.path(&format!("a/switches/{name}"))).expect("a folder") {
         let file = entry.expect("it can be read").file_name().into_string().expect("text");
         let file = SwitchFile::of_name(&file).expect("the table of carriers has it");
-        let transport = fleet.system.carrier(file).expect("a transport of the system brings it");
+        let transport = fleet.system.carrier(file).expect("a transport of the system delivers it");
         found.extend(places(file, transport).iter().map(|place| (file, transport, *place)));
     }
     found.sort_unstable();

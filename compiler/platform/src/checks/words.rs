@@ -53,7 +53,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         std::iter::once(("title", &file.title)).chain(file.sources.iter().map(|text| ("sources", text)));
     for (key, text) in texts {
         if let Some(c) = printable::fault(text) {
-            let message = format!("`{key}` holds the character U+{:04X}", u32::from(c));
+            let message = format!("`{key}` contains the character U+{:04X}", u32::from(c));
             found.push(
                 Diagnostic::error(&RULE, message)
                     .at(file.id.span(source), "in the file of this platform")

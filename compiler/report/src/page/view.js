@@ -149,7 +149,7 @@ function showExceptions() {
   }
   rows.push(...M.exceptions.cables.map(([own, mm, medium]) => ["cable of " + metres(mm) + ", " + medium, linkTo("link", linkName(readLink(own.join(","))))]));
   rows.push(...M.kind_exceptions.map(([tier, plane, zone, index, kind]) => ["is " + M.kinds[kind].platform + " with " + M.kinds[kind].os, toSwitch(sw(plane, tier, zone, index))]));
-  at("exceptions-view").replaceChildren(rows.length ? table("What differs from the numbers", ["what", "which"], rows, 32) : el("p", {}, "None: everything that the numbers make is there."));
+  at("exceptions-view").replaceChildren(rows.length ? table("What differs from the numbers", ["what", "which"], rows, 32) : el("p", {}, "None: the fabric has every element that its counts define."));
 }
 
 // The first NIC, and one that is as far from it as paths lead.

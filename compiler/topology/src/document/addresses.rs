@@ -48,7 +48,7 @@ document! {
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
         /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. Default: those of
-        /// `srv6.widths.index`, with 12 bits for both.
+        /// `srv6.widths.index`. Zone and index have 12 bits together.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
     }

@@ -33,7 +33,7 @@ document! {
         /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail r is
         /// in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the first. A
         /// unit then is `rails / zones_per_node` groups in each of them. Divides `rails` and `zones`. If it is equal to
-        /// `zones`, there may be no T2 tier: zones are planes by NIC. Default: 1.
+        /// `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
         /// The NIC.

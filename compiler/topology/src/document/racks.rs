@@ -29,8 +29,8 @@ document! {
     /// unit by theirs.
     pub struct RackDoc as "Rack" {
         /// The name of a rack: `{rack}`, with `{plane}` and `{zone}` for switches (T2s have no zone), `{zone}` and
-        /// `{unit}` for nodes, and `{row}` with `per_row`. Without `{plane}`, planes share racks, the first one
-        /// lowest. Capitals, `.` and `_` are permitted, and numbers have the form of `naming`.
+        /// `{unit}` for nodes, and `{row}` with `per_row`. Without `{plane}`, planes share racks, with plane 0
+        /// at the bottom. Capitals, `.` and `_` are permitted, and numbers have the form of `naming`.
         pub name: Spanned<SmolStr> = "name" => [],
         /// Devices per rack; per plane, if planes share racks.
         #[schemars(range(min = 1))]

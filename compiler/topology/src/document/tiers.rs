@@ -16,7 +16,7 @@ document! {
         /// The first tier, to which the NICs are attached. There is one T0 per plane, zone and T0 group.
         pub t0: T0Doc = "t0",
         /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other: a single
-        /// switch per plane, or rails that only hosts join.
+        /// switch per plane, or rails that are connected only inside nodes.
         pub t1: Option<T1Doc> = "t1" => [ALL],
         /// The third tier, above the zones.
         pub t2: Option<T2Doc> = "t2" => [ALL],
@@ -125,8 +125,8 @@ document! {
         #[schemars(range(min = 1, max = 65535))]
         pub count: Option<Spanned<u32>> = "count",
         /// Breakout of each cage, as in `8x100G`. Default: that of the platform. `2x400G(4)` takes four lanes of each cage and
-        /// leaves the others to the other side: the first lanes for `down`, the last ones for `up`, which has the first lanes too
-        /// if both sides list `cages` and share none.
+        /// leaves the others to the other side: `down` has the first lanes, and `up` the last ones. If both sides list `cages`
+        /// and have no cage in common, `up` has the first lanes of its cages too.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
         /// Reserved ports behind them, configured and shut. Default: 0.
@@ -135,7 +135,7 @@ document! {
         /// counts, so that growth moves no port.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
         /// The cages, from 0, where they are not one run: `[8-23, 40-55]`. Ports are numbered over them in ascending order.
-        /// Not together with `first_cage`. The other side is in the rest of the cages unless it states where.
+        /// Not together with `first_cage`. Without cages of its own, the other side has the rest of the panel.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
         /// The first port of the first cage, from 0, where the ports before it belong to the other side. Default: 0.

@@ -21,13 +21,13 @@ document! {
     /// Spreading of traffic over uplinks by switches, with `routing: ecmp-static` and `bgp-unnumbered`.
     #[derive(Default)]
     pub struct EcmpDoc as "Ecmp" {
-        /// Pins destinations to one uplink while it leads there. Otherwise the group of all uplinks is used. With
-        /// `downlink`, packets to the NIC on downlink d of another T0 use uplink d modulo the number of uplinks. A T0
-        /// then has a route for every NIC of the fabric. Needs `ecmp-static`. Default: `none`.
+        /// Pins destinations to one uplink as long as that uplink has a path to them, and no other uplink has more
+        /// capacity to them. Otherwise the group of all uplinks is used. With `downlink`, packets to the NIC on downlink d
+        /// of another T0 use uplink d modulo the number of uplinks. A T0 then has a route for every NIC of the fabric. Needs `ecmp-static`. Default: `none`.
         pub pin: Option<Spanned<Pin>> = "pin" => [T0],
         /// A CSV file of single pins, by its path from the folder of the fabric file. Its columns are `switch` (a
-        /// T0), `nic` and `uplink` (from 0): packets of that T0 to that NIC use that uplink while it leads there,
-        /// otherwise the group of all uplinks. It overrides `pin`. `closc te` writes such files. Needs `ecmp-static`.
+        /// T0), `nic` and `uplink` (from 0): packets of that T0 to that NIC use that uplink as long as it has a
+        /// path to the NIC, otherwise the group of all uplinks. It overrides `pin`. `closc te` writes such files. Needs `ecmp-static`.
         pub pins: Option<Spanned<SmolStr>> = "pins" => [NAMED],
         /// How switches choose among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one
         /// for each burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn,

@@ -248,9 +248,9 @@ fn line(page: &mut String, name: &str, rate: &Rate) {
 const LINES: &str = "
 ## Named lines
 
-Judge how often a violation names the damaged line. Of the sample's damage that is found, the table has the share in which a place of a violation is a
-changed line, and the median distance to the nearest place in lines. For a removed line its neighbours and the first line of its block count. Of a
-repeated line, both count. The distance is `-` if most violations name no line of the file. The last columns are from before
+Judge how often a violation names the damaged line. The table shows, for damage in the sample that is found, how often a violation
+names a changed line, and the median distance in lines from the changed line to the nearest named one. For a removed line, its neighbours and the
+first line of its block count too. For a repeated line, both lines count. The distance is `-` if most violations name no line of the file. The last columns are from before
 [decision 165](decisions/0165-positions-are-facts.md).
 
 | file | line named | lines off | named before | lines off before |

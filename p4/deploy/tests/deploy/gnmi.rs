@@ -155,7 +155,7 @@ async fn a_file_that_gnmi_does_not_carry_is_named_and_no_success() {
     );
     let fleet = fleet.expect("they go together");
     let named = "`frr.conf` of 1 switch is neither pushed nor compared, the first is `p0-t0-001`: `closc push` over \
-                 `sonic-ssh` or `closc export ansible` brings it";
+                 `sonic-ssh` or `closc export ansible` delivers it";
     let made = plan(&fleet, &options(), silent()).await.expect("it can be read");
     assert!(made.show().contains(named), "{}", made.show());
     let saved = Plan::from_json(&made.to_json()).expect("it was just written");
