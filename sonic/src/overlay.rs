@@ -40,6 +40,11 @@ pub enum OverlayError {
         /// The error.
         fault: ParseError,
     },
+    /// It is a list.
+    #[error(
+        "`{0}` is a list: write one object, `{{\"devices\": [...], \"tables\": {{...}}}}`, and a file for each of several"
+    )]
+    List(String),
     /// It names an empty table or list. An overlay adds; it removes nothing.
     #[error(
         "`{place}` is empty in `{file}`: an overlay adds settings and removes none; add values, or remove the key"
@@ -92,6 +97,9 @@ impl Overlay {
         }
         let mut made = Overlay::default();
         for (name, text) in files {
+            if text.trim_start().starts_with('[') {
+                return Err(OverlayError::List(name.to_owned()));
+            }
             let raw: Raw = crate::config_db::json(text)
                 .map_err(|fault| OverlayError::Parse { file: name.to_owned(), fault })?;
             let tables =

@@ -61,6 +61,20 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Returns a port of a report, if neither the plan nor the panel of the device has any of its ports.
+    pub fn foreign_port<'s>(&mut self, device: Device, sightings: &'s [Sighting]) -> Option<&'s str> {
+        let by_name = device.by_name(self.plan);
+        let (plan, fronts) = (self.plan, &mut self.fronts);
+        let mut is_known = |port: &str| match device {
+            _ if by_name.contains_key(port) => true,
+            Device::Switch(switch) => fronts.find(plan, switch, port).is_some(),
+            Device::Node(_) => false,
+        };
+        let first = sightings.first()?;
+        let all_foreign = !sightings.iter().any(|sighting| is_known(&sighting.port));
+        (all_foreign && matches!(device, Device::Switch(_))).then_some(first.port.as_str())
+    }
+
     /// Compares a device.
     pub fn device(&mut self, device: Device, sightings: &[Sighting]) {
         let by_name = device.by_name(self.plan);

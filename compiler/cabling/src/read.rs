@@ -9,9 +9,11 @@
 //! | stable JSON of `lldpd` | the same commands with `-f json0` |
 //! | text of `lldpd` | `lldpctl`; on SONiC `show lldp neighbors` |
 //! | table of SONiC | `show lldp table` |
+//! | JSON of EOS | `show lldp neighbors \| json` |
 //! | packet-ins of P4Runtime, one per line | a controller, in the JSON form of Protocol Buffers |
 //! | tables of SONiC | `sonic-db-dump -n APPL_DB -y`: `LLDP_ENTRY_TABLE`, `PORT_TABLE` |
 
+mod eos;
 mod json;
 mod lldpd;
 pub(crate) mod packets;
@@ -76,7 +78,7 @@ pub enum ReadError {
     /// Its format is unknown.
     #[error(
         "it is none of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show lldp neighbors`, \
-         `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, packet-ins of P4Runtime as lines of JSON"
+         `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, `show lldp neighbors | json` of EOS, packet-ins of P4Runtime as lines of JSON"
     )]
     Unknown,
 }
@@ -96,6 +98,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
         return match json::outline(text)? {
             Outline::Lldpd => lldpd::read(&json::value(text, "lldp")?),
             Outline::Sonic => sonic::read(text),
+            Outline::Eos => eos::read(&json::value(text, "lldpNeighbors")?),
             Outline::Other => Err(ReadError::Unknown),
         };
     }

@@ -16,6 +16,9 @@ pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
         .or_else(|| topology.naming.parse_node(name).map(|node| (node, rail)))
         .with_context(|| format!("no NIC `{name}` in this fabric; names look like `{}`", example(plan)))?;
     let nic = topology.nic_of(node, number);
+    if number < topology.hosts.nics_per_node && topology.exceptions.absent_nics.contains(&nic) {
+        bail!("`{name}` is in `exceptions.absent`");
+    }
     if number >= topology.hosts.nics_per_node || !plan.fabric().has_nic(nic) {
         bail!("NIC `{name}` is not in this fabric; the first is `{}`", example(plan));
     }
@@ -40,10 +43,18 @@ pub fn node(plan: &Plan, name: &str) -> anyhow::Result<Node> {
     })
 }
 
+/// Returns whether the fabric file declares a switch absent.
+fn is_absent(plan: &Plan, switch: Switch) -> bool {
+    plan.topology().exceptions.absent_switches.contains(&switch)
+}
+
 /// Finds a switch by its name.
 pub fn switch(plan: &Plan, name: &str) -> anyhow::Result<Switch> {
     let naming = &plan.topology().naming;
     let there = |switch: &Switch| plan.fabric().has_switch(*switch);
+    if naming.parse_switch(name).is_some_and(|switch| is_absent(plan, switch)) {
+        bail!("`{name}` is in `exceptions.absent`");
+    }
     naming.parse_switch(name).filter(there).with_context(|| {
         let help = match plan.topology().nearest_name(name) {
             Some(Ok(near)) if naming.parse_switch(&near).is_some_and(|near| there(&near)) => {
@@ -116,8 +127,12 @@ impl Avoid {
             let number: u8 = plane.parse().with_context(|| format!("`{name}` is not a plane"))?;
             return Ok(Avoid::Plane(self::plane(plan, number)?));
         }
-        if let Ok(switch) = switch(plan, name) {
+        let found = switch(plan, name);
+        if let Ok(switch) = found {
             return Ok(Avoid::Switch(switch));
+        }
+        if plan.topology().naming.parse_switch(name).is_some_and(|own| is_absent(plan, own)) {
+            return found.map(Avoid::Switch);
         }
         if let Some(link) = link(plan, name) {
             return Ok(Avoid::Link(link));

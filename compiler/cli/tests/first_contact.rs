@@ -145,7 +145,7 @@ fn a_folder_is_not_a_fabric_file() {
     let said = place.ends(1, &["check", "tree"]);
     assert!(said.contains("`tree` is a folder") && said.contains("`closc verify tree`"), "{said}");
     let said = place.ends(1, &["check", "topologies/lab"]);
-    assert!(said.contains("is a folder: name a fabric file\n") && !said.contains("os error"), "{said}");
+    assert!(said.contains("is a folder: name a fabric file; it has no `manifest.json`") && !said.contains("os error"), "{said}");
 }
 
 #[test]
@@ -266,6 +266,14 @@ fn mistakes_in_inventories_have_a_place_and_a_form() {
     assert!(said.contains("`{address}` needs `addresses: FILE`, the site's list of switches"), "{said}");
     let said = push("ssh:\n- { devices: 'p*', address: 192.0.2.300 }\n", &[], 1);
     assert!(said.contains("address `192.0.2.300` is neither a host name nor an address"), "{said}");
+    for (address, answer) in [
+        ("192.0.2.3", "have the address 192.0.2.3: `p0-t0-001`"),
+        ("192.0.2.3:22", "`192.0.2.3:22` has a port: write `address: 192.0.2.3` and `port: 22`"),
+        ("{hostname}.lab", "`{hostname}` is not a placeholder: use `{name}` or `{address}`"),
+    ] {
+        let said = push(&format!("ssh:\n- {{ devices: 'p*', address: '{address}' }}\n"), &[], 1);
+        assert!(said.contains(answer), "{said}");
+    }
     place.write("list.csv", "name,address\np0-t0-001,192.0.2.300\n");
     let said = push(&format!("addresses: list.csv\n{rule}"), &[], 1);
     assert!(

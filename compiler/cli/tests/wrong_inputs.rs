@@ -66,6 +66,12 @@ fn paths_of_another_kind_are_named_before_any_work() {
         ("check a/manifest.json", "this is the manifest of a compiled tree, not a fabric file"),
         ("audit verify notes.md", "notes.md:1: this is not an audit record"),
         ("audit verify a/manifest.json", "a/manifest.json:2: this is not an audit record"),
+        ("diff HEAD:a.yaml a.yaml", "for a file of a revision, write `git:HEAD:a.yaml`"),
+        ("diff git:HEAD:/a.yaml a.yaml", "`/a.yaml` is an absolute path"),
+        ("diff other a.yaml", "it has no `manifest.json`, so it is not a compiled tree"),
+        ("export drawing a.yaml --out d.drawio", "`d.drawio`: the format `drawio` is not supported"),
+        ("export report a.yaml --out r.docx", "`r.docx`: the format `docx` is not supported"),
+        ("import a/cables/plane-0.csv --out t.yaml --nodes client*", "`--nodes client*` matches no device"),
         ("push a -i inventory.yaml --device p0-t0-099 --dry-run", "`p0-t0-099` is not a switch of `a`"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
@@ -94,6 +100,14 @@ fn wrong_words_of_a_command_line_are_answered() {
         ("check a.yaml --out x", "write `> FILE`"),
         ("check --file a.yaml", "name the file without an option"),
         ("check -f a.yaml", "name the file without an option"),
+        ("compile a.yaml --out x --dry-run", "`closc check` writes nothing"),
+        ("compile a.yaml --out x --plane 0", "write `--select plane=0`"),
+        ("compile a.yaml --out x --target sonic", "`os` of the tiers"),
+        ("push a -i inventory.yaml --yes", "`push` asks no question"),
+        ("push a -i inventory.yaml --force", "`--take-over` takes over from another controller"),
+        ("push a -i inventory.yaml --limit p0-t0-001", "write `--device p0-t0-001`"),
+        ("check a.yaml --color never", "set `NO_COLOR=1`"),
+        ("check a.yaml --nonsense", "unexpected argument `--nonsense`"),
         ("export kubernetes a.yaml --out t --namespace My_NS", "expected a name of Kubernetes"),
         ("export kubernetes a.yaml --out t --release 26.7", "expected a release such as `v26.7.0`"),
     ] {

@@ -110,34 +110,37 @@ fn sentence(row: &PairChange) -> String {
     let pairs = plural(row.pairs, "pair of NICs", "pairs of NICs");
     let planes: Vec<PlaneId> = row.planes().collect();
     let planes = planes_text(&planes);
+    // Forms of verbs.
+    let [are, s, have, they] =
+        if row.pairs == 1 { ["is", "s", "has", "it loses"] } else { ["are", "", "have", "they lose"] };
     match (row.old, row.new) {
-        (None, Some(share)) => format!("{pairs} {place} are added, with {}", counted(share.usable, "path")),
-        (Some(share), None) => format!("{pairs} {place} are removed, with {}", counted(share.usable, "path")),
+        (None, Some(share)) => format!("{pairs} {place} {are} added, with {}", counted(share.usable, "path")),
+        (Some(share), None) => format!("{pairs} {place} {are} removed, with {}", counted(share.usable, "path")),
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
-            format!("{pairs} {place} are cut off: they lose {}", every(old.usable))
+            format!("{pairs} {place} {are} cut off: {they} {}", every(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} lose {} of {} paths in {planes}: {} of their paths",
+            "{pairs} {place} lose{s} {} of {} paths in {planes}: {} of their paths",
             number(old.usable - new.usable),
             number(old.usable),
             percent((old.usable - new.usable) as f64 / old.usable as f64)
         ),
         (Some(old), Some(new)) if new.usable > old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} gain {} in {planes}, to {} of {}: {} of their paths",
+            "{pairs} {place} gain{s} {} in {planes}, to {} of {}: {} of their paths",
             plural(new.usable - old.usable, "path", "paths"),
             number(new.usable),
             number(new.planned),
             percent((new.usable - old.usable) as f64 / new.planned as f64)
         ),
         (Some(old), Some(new)) if new.planned != old.planned => format!(
-            "{pairs} {place} have {} of {} paths instead of {} of {}",
+            "{pairs} {place} {have} {} of {} paths instead of {} of {}",
             number(new.usable),
             number(new.planned),
             number(old.usable),
             number(old.planned)
         ),
         (Some(_), Some(new)) => {
-            format!("{pairs} {place} keep {}, other ones in {planes}", counted(new.usable, "path"))
+            format!("{pairs} {place} keep{s} {}, other ones in {planes}", counted(new.usable, "path"))
         }
         (None, None) => String::new(),
     }

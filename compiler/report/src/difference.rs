@@ -88,7 +88,7 @@ fn body(report: &Report) -> String {
             "<h3>What is touched</h3>\n<div class=\"scroll\">{}</div>",
             drawing::touched(&report.touched)
         );
-        out.push_str("<p class=\"key\">A box a tier of a plane: switches before and after; + comes, - goes, ~ may be given another configuration.</p>\n");
+        out.push_str("<p class=\"key\">Each box is a tier of a plane, with its switches before and after: + new, - removed, ~ possibly another configuration.</p>\n");
     }
     changes(&mut out, &report.changes);
     list(&mut out, "Impact", &show::impact(report));
@@ -118,11 +118,11 @@ fn verdict(report: &Report) -> (Weight, String) {
     let hitless = report.rollout.as_ref().map(|rollout| rollout.hitless);
     match (losing, hitless) {
         (0, Some(true)) => {
-            (Weight::Good, "No pair of NICs loses a path, and nothing in use is touched.".to_owned())
+            (Weight::Good, "Hitless: no pair of NICs loses a path.".to_owned())
         }
         (0, Some(false)) => (
             Weight::Mind,
-            "No pair of NICs loses a path for good, but the rollout touches what is in use.".to_owned(),
+            "Not hitless: no pair of NICs loses a path for good, but switches in use change.".to_owned(),
         ),
         (0, None) => {
             let changed: u64 =

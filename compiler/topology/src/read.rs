@@ -195,7 +195,7 @@ impl<T: Read> Read for Vec<T> {
 
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let Value::List(items) = &item.value else {
-            return reader.wrong_type(item, "a list", "[a, b]");
+            return reader.wrong_type(item, "a list", &example(T::KIND));
         };
         // Read every element even after a fault, so that all faults are shown.
         let read: Vec<Option<T>> = items
@@ -204,6 +204,17 @@ impl<T: Read> Read for Vec<T> {
             .map(|(at, item)| reader.inside(&at.to_string(), |reader| T::read(item, reader)))
             .collect();
         read.into_iter().collect()
+    }
+}
+
+/// Returns an example of a list: of mappings, their first two keys.
+fn example(kind: &Kind) -> String {
+    match kind {
+        Kind::Mapping(mapping) => {
+            let keys = mapping.keys.iter().take(2).map(|key| format!("{}: ...", key.name));
+            format!("[{{ {} }}]", keys.collect::<Vec<_>>().join(", "))
+        }
+        Kind::Value | Kind::Foreign(_) | Kind::Named(_) | Kind::List(_) => "[a, b]".to_owned(),
     }
 }
 

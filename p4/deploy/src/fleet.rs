@@ -9,7 +9,7 @@ use closc_runtime::RoleName;
 use thiserror::Error;
 
 use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier, has_folders};
-use crate::inventory::{Defaults, Device, Inventory, InventoryError, RuleList};
+use crate::inventory::{Defaults, Device, Inventory, InventoryError, RuleList, is_local_host, is_wrong_ipv4};
 use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
@@ -63,6 +63,14 @@ pub enum FleetError {
         devices: Vec<String>,
         /// The list of rules for the operating system of the first.
         rules: Option<&'static str>,
+    },
+    /// Several switches with the same address.
+    #[error("inventory: {} have the address {address}: {}; write `{{name}}` or `{{address}}` in it", some(devices), few(devices))]
+    OneAddress {
+        /// The switches.
+        devices: Vec<String>,
+        /// Their address.
+        address: String,
     },
     /// Two devices with the same endpoint and device id.
     #[error("`{one}` and `{other}` are both device {device_id} at {endpoint}")]
@@ -411,6 +419,28 @@ fn load(
     Ok(program)
 }
 
+/// Rejects a rule that gives several switches one address of the network.
+fn one_address(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
+    let mut seen: BTreeMap<(String, Option<u16>), Vec<String>> = BTreeMap::new();
+    let names = tree.sonic().iter().chain(tree.others().keys()).filter(|name| select(name));
+    for name in names {
+        let sonic = inventory.sonic_of(name).map(|rule| (&rule.address, rule.port));
+        let Some((address, port)) = sonic.or_else(|| inventory.ssh_of(name).map(|rule| (&rule.address, rule.port)))
+        else {
+            continue;
+        };
+        // An address that cannot be used is reported with the connection of its switch.
+        let Ok(host) = inventory.filled(address, name, false) else { continue };
+        if !is_local_host(&host) && !is_wrong_ipv4(&host) {
+            seen.entry((host, port)).or_default().push(name.clone());
+        }
+    }
+    match seen.into_iter().find(|(_, devices)| devices.len() > 1) {
+        Some(((address, _), devices)) => Err(FleetError::OneAddress { devices, address }),
+        None => Ok(()),
+    }
+}
+
 fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> Result<(), FleetError> {
     let listed: BTreeSet<&String> = inventory.devices.keys().filter(|name| select(name)).collect();
     let compiled: BTreeSet<&String> = tree.devices().keys().filter(|name| select(name)).collect();
@@ -430,6 +460,7 @@ fn check(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> bool) -> 
         };
         return Err(FleetError::NoEntries { devices, rules });
     }
+    one_address(inventory, tree, select)?;
     let mut seen: BTreeMap<(&str, u64), &String> = BTreeMap::new();
     for (name, device) in &inventory.devices {
         if let Some(one) = seen.insert((&device.endpoint, device.device_id), name) {

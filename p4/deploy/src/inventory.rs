@@ -354,6 +354,16 @@ impl Inventory {
     /// Returns the text of a pattern, filled in for a switch.
     pub(crate) fn filled(&self, text: &str, name: &str, is_endpoint: bool) -> Result<String, InventoryError> {
         let text = text.replace("{name}", name);
+        let fault = |reason| Err(InventoryError::Device { device: name.to_owned(), reason });
+        let other = text.find('{').filter(|at| !text[*at..].starts_with("{address}"));
+        if let Some(at) = other {
+            let end = text[at..].find('}').map_or(text.len(), |length| at + length + 1);
+            let reason = format!("`{}` is not a placeholder: use `{{name}}` or `{{address}}`", &text[at..end]);
+            return fault(reason);
+        }
+        if let Some((host, port)) = text.split_once(':').filter(|(_, port)| !is_endpoint && port.parse::<u16>().is_ok()) {
+            return fault(format!("`{text}` has a port: write `address: {host}` and `port: {port}`"));
+        }
         if !text.contains("{address}") {
             return Ok(text);
         }

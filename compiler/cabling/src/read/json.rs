@@ -64,6 +64,8 @@ pub(super) enum Outline {
     Lldpd,
     /// Tables of SONiC.
     Sonic,
+    /// `show lldp neighbors | json` of EOS.
+    Eos,
     /// Another document.
     Other,
 }
@@ -84,16 +86,18 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outline, A::Error> {
-        let (mut is_lldpd, mut is_sonic, mut is_empty) = (false, false, true);
+        let (mut is_lldpd, mut is_sonic, mut is_eos, mut is_empty) = (false, false, false, true);
         while let Some((key, _)) = map.next_entry::<Cow<'de, str>, IgnoredAny>()? {
             is_lldpd |= key == "lldp";
             is_sonic |= is_key(&key);
+            is_eos |= key == "lldpNeighbors";
             is_empty = false;
         }
-        Ok(match (is_lldpd, is_sonic || is_empty) {
-            (true, _) => Outline::Lldpd,
-            (false, true) => Outline::Sonic,
-            (false, false) => Outline::Other,
+        Ok(match (is_lldpd, is_eos, is_sonic || is_empty) {
+            (true, ..) => Outline::Lldpd,
+            (false, true, _) => Outline::Eos,
+            (false, false, true) => Outline::Sonic,
+            (false, false, false) => Outline::Other,
         })
     }
 

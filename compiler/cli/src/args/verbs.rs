@@ -78,10 +78,51 @@ const REASONS: [(&str, &str); 4] = [
     ("number too small to fit in target type", "the number is too small"),
 ];
 
+/// Commands (none for all of them), options that other tools have, and what to write instead.
+type Foreign = (&'static [&'static str], &'static [&'static str], &'static str);
+
+const OF_OTHERS: [Foreign; 12] = [
+    (
+        &["compile"],
+        &["--dry-run", "--check"],
+        "`closc check` writes nothing, and `closc diff` shows what a change of the file changes",
+    ),
+    (&["compile"], &["--plane", "--planes"], "write `--select plane=0`"),
+    (
+        &["compile"],
+        &["--device", "--devices", "--switch", "--host", "--limit"],
+        "write `--select device=p0-t0-001`",
+    ),
+    (&["compile"], &["--target", "--os", "--vendor"], "`os` of the tiers in the fabric file decides"),
+    (&["fmt"], &["--diff"], "write `--check`"),
+    (&["verify"], &["--fix"], "`verify` changes nothing: compile again"),
+    (&["push"], &["--yes", "--assume-yes", "--auto-approve"], "omit it: `push` asks no question"),
+    (&["push", "drift", "watch"], &["--limit", "--switch", "--host"], "write `--device p0-t0-001`"),
+    (&["push"], &["--check", "--diff"], "write `--dry-run`"),
+    (&["push", "drift", "watch"], &["--user", "--username", "--password"], "state `user` in the inventory"),
+    (
+        &["push"],
+        &["--force"],
+        "`--take-over` takes over from another controller, `--reload` reloads changed SONiC switches, and `--allow-older` permits an \
+         older tree",
+    ),
+    (&[], &["--color", "--colour", "--no-color", "--no-colour"], "set `NO_COLOR=1` to turn colours off"),
+];
+
 /// Returns the answer to an argument that the command does not have, by the words of the command line.
 fn unexpected(error: &Error, line: &[String]) -> Option<String> {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return None };
-    if error.kind() != ErrorKind::UnknownArgument || error.get(ContextKind::SuggestedArg).is_some() {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let verb = line.first().map(String::as_str).unwrap_or_default();
+    let fits = |(verbs, options, _): &&Foreign| {
+        (verbs.is_empty() || verbs.contains(&verb)) && options.contains(&found.as_str())
+    };
+    if let Some((_, _, answer)) = OF_OTHERS.iter().find(fits) {
+        return Some(format!("unexpected argument `{found}`: {answer}"));
+    }
+    if error.get(ContextKind::SuggestedArg).is_some() {
         return None;
     }
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -93,7 +134,6 @@ fn unexpected(error: &Error, line: &[String]) -> Option<String> {
     if let Some([option, number]) = pair(&|option, number| option.starts_with("--") && is_negative(number)) {
         return Some(format!("invalid value `{number}` for `{option}`: expected a number without a sign"));
     }
-    let verb = line.first().map(String::as_str).unwrap_or_default();
     match (found.as_str(), verb) {
         ("--file" | "--fabric" | "--input" | "-f" | "-i", _) => {
             Some(format!("unexpected argument `{found}`: name the file without an option"))
@@ -103,6 +143,11 @@ fn unexpected(error: &Error, line: &[String]) -> Option<String> {
         )),
         (name, "drain" | "undrain") if !name.starts_with('-') => {
             Some(format!("unexpected argument `{name}`: `closc {verb}` takes one name, then the fabric file"))
+        }
+        // The parser's own help, to write `-- --option`, would be wrong: no argument of closc begins with `-`.
+        (name, _) if name.starts_with('-') => {
+            let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+            Some(format!("unexpected argument `{name}`\n\n{}", usage.trim_end()))
         }
         _ => None,
     }

@@ -38,7 +38,15 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     }
     let (mut judge, mut unread) = (Judge::new(plan), Vec::new());
     for (device, files) in &reports {
-        match sightings(files) {
+        let read = sightings(files).and_then(|found| match judge.foreign_port(*device, &found) {
+            Some(port) => {
+                let (name, files) = (device.name(plan), files.iter().map(|file| format!("`{file}`")));
+                let files = files.collect::<Vec<_>>().join(", ");
+                bail!("{files}: `{name}` has no port `{port}`: is it a report of LLDP, and of this device?")
+            }
+            None => Ok(found),
+        });
+        match read {
             Ok(sightings) => judge.device(*device, &sightings),
             // One malformed report must not hide the reports of all other devices.
             Err(error) => {

@@ -41,6 +41,9 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
         }
     }
     let plant = plant(&command.files)?.finish()?;
+    if let Some(pattern) = plant.idle(&command.nodes) {
+        bail!("`--nodes {pattern}` matches no device of the lists: `*` is any text");
+    }
     let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };
     let how = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let found =

@@ -38,6 +38,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     let report = placed.report(&plan, &command.fail);
     let outcome = if report.fits { Outcome::Fine } else { Outcome::Failed };
     if let Some(out) = &command.out {
+        output::check_extension(out, &["csv", "json"], "use `.csv` or `.json`")?;
         write(&plan, &placed, out)?;
     }
     if output::is_standard(command.out.as_ref()) {

@@ -34,7 +34,7 @@ pub enum Source {
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read.
-    #[error("`{path}` cannot be read: {error}")]
+    #[error("`{path}` cannot be read: {error}{}", revision(path))]
     File {
         /// Its path.
         path: Utf8PathBuf,
@@ -44,7 +44,7 @@ pub enum SourceError {
     /// A folder is in the place of a fabric file.
     #[error("`{path}` is a folder: name a fabric file{}", match is_tree {
         true => format!(", or check the compiled tree with `closc verify {path}`"),
-        false => String::new(),
+        false => format!("; it has no `{}`, so it is not a compiled tree", closc_artefacts::paths::MANIFEST),
     })]
     Folder {
         /// Its path.
@@ -55,6 +55,9 @@ pub enum SourceError {
     /// Standard input cannot be read.
     #[error("cannot read standard input: {0}")]
     Stdin(io::Error),
+    /// It names a file of a revision by an absolute path.
+    #[error("`{0}` is an absolute path: after `git:REV:`, write the path from the top of the repository")]
+    Absolute(String),
     /// It names no file of a revision.
     #[error("`{0}` names no file of a revision: write `git:REV:PATH`")]
     Object(String),
@@ -92,6 +95,16 @@ impl Origin for Source {
     }
 }
 
+/// Returns advice on a name that Git understands: `HEAD:fabric.yaml`.
+fn revision(path: &Utf8Path) -> String {
+    match path.as_str().split_once(':') {
+        Some((revision, file)) if !revision.is_empty() && !file.is_empty() => {
+            format!("; for a file of a revision, write `git:{path}`")
+        }
+        _ => String::new(),
+    }
+}
+
 impl Source {
     /// Parses a source from a command line.
     pub fn parse(text: &str) -> Result<Source, SourceError> {
@@ -100,6 +113,7 @@ impl Source {
         }
         let Some(object) = text.strip_prefix("git:") else { return Ok(Source::File(text.into())) };
         match object.split_once(':') {
+            Some((_, path)) if path.starts_with('/') => Err(SourceError::Absolute(path.to_owned())),
             Some((revision, path)) if !revision.is_empty() && !path.is_empty() => {
                 Ok(Source::Revision { revision: revision.to_owned(), path: path.into() })
             }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
@@ -43,10 +44,10 @@ pub(super) fn plane(plan: &Plan, plane: PlaneId) -> Drawing {
     let columns = own.iter().map(Row::boxes).max().unwrap_or(1);
     let mut drawing = Drawing { title: format!("{}, plane {plane}", plan.name()), ..Drawing::default() };
     let mut above: Option<(&Row, Vec<usize>)> = None;
-    for (number, row) in own.iter().enumerate() {
+    for (from_top, row) in own.iter().enumerate() {
         let first = (columns - row.boxes()) / 2;
         let boxes: Vec<usize> =
-            (0..row.boxes()).map(|at| drawing.node(switches(plan, row, at, (number, first + at)))).collect();
+            (0..row.boxes()).map(|at| drawing.node(switches(plan, row, at, (from_top, first + at)))).collect();
         if let Some((upper, upper_boxes)) = &above {
             join(plan, &mut drawing, (upper, upper_boxes), (row, &boxes));
         }
@@ -65,15 +66,15 @@ fn row(plan: &Plan, plane: PlaneId, tier: TierId) -> Row {
 }
 
 /// Makes a box of a row.
-fn switches(plan: &Plan, row: &Row, at: usize, (number, column): (usize, usize)) -> Node {
+fn switches(plan: &Plan, row: &Row, at: usize, (from_top, column): (usize, usize)) -> Node {
     let first = row.switches[at];
     let text = if at < row.named() {
         plan.switch_name(first).to_string()
     } else {
-        format!("{} more", plural((row.switches.len() - at) as u64, row.tier.label()))
+        format!("{} more {}s", number((row.switches.len() - at) as u64), row.tier.label())
     };
     let more = plan.topology().hardware(first).0.id.to_string();
-    Node { kind: kind(row.tier), text, more, row: number, column, span: 1, group: None }
+    Node { kind: kind(row.tier), text, more, row: from_top, column, span: 1, group: None }
 }
 
 /// Joins two rows by the cables between their switches.

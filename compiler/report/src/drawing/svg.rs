@@ -29,10 +29,10 @@ pub(super) enum Style {
 }
 
 const SHEET: &str = "<style>svg{background:#fff}text{fill:#1c2126;font:12px system-ui,'DejaVu Sans',sans-serif}.title,.group{font-weight:600}.muted{fill:#55606b}\
-.halo{fill:#55606b;paint-order:stroke;stroke:#fff;stroke-width:6px}\
+.paper{fill:#fff}\
 .line{fill:none;stroke:#8b959e;stroke-width:1.2}.box{stroke:#8b959e}.frame{fill:none;stroke:#c9d0d6}\
 .b0{fill:#d7e6f5}.b1{fill:#dcebdc}.b2{fill:#f1e3cc}.bn{fill:#e8e2f2}\
-@media(prefers-color-scheme:dark){svg{background:#14181c}text{fill:#e3e7ea}.muted,.halo{fill:#a3adb6}.halo{stroke:#14181c}.frame{stroke:#3d464e}\
+@media(prefers-color-scheme:dark){svg{background:#14181c}text{fill:#e3e7ea}.muted{fill:#a3adb6}.paper{fill:#14181c}.frame{stroke:#3d464e}\
 .b0{fill:#1e3a54}.b1{fill:#22412c}.b2{fill:#4a3a1d}.bn{fill:#38304b}}</style>\n";
 
 /// Writes a drawing.
@@ -90,8 +90,12 @@ fn cables(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
     }
     for (row, content) in &drawing.between {
         let columns = drawing.nodes.iter().map(|node| node.column + node.span).max().unwrap_or(1);
-        let middle = MARGIN + grid.wide(columns) / 2;
-        text(out, "halo", (middle, head + top(*row) - (ROW - TALL) / 2 + 4), "middle", content);
+        let (middle, y) = (MARGIN + grid.wide(columns) / 2, head + top(*row) - (ROW - TALL) / 2);
+        let wide = content.chars().count() * 66 / 10;
+        let (x, y_top) = (middle.saturating_sub(wide / 2), y - 9);
+        let _ =
+            writeln!(out, "<rect class=\"paper\" x=\"{x}\" y=\"{y_top}\" width=\"{wide}\" height=\"18\"/>");
+        text(out, "muted", (middle, y + 4), "middle", content);
     }
 }
 

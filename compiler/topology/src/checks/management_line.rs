@@ -31,8 +31,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.management.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the list of management ports does not name its columns")
-                .at(draft.at(field!("addresses.management_list")), "the first line is not the header")
-                .help(format!("start it with `{MANAGEMENT_COLUMNS}`")),
+                .at(draft.at(field!("addresses.management_list")), "its first line does not have exactly these columns")
+                .help(format!("its first line must be `{MANAGEMENT_COLUMNS}`")),
         );
     }
     for (span, fault) in &draft.management.faults {

@@ -22,8 +22,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.pins.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the file of pins does not name its columns")
-                .at(draft.at(field!("ecmp.pins")), "the first line is not the header")
-                .help("start it with `switch,nic,uplink`"),
+                .at(draft.at(field!("ecmp.pins")), "its first line does not have exactly these columns")
+                .help("its first line must be `switch,nic,uplink`"),
         );
     }
     for (span, fault) in &draft.pins.faults {

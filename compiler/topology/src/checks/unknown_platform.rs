@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Platform;
 use smol_str::SmolStr;
 
 use crate::draft::{Draft, by_plane, by_zone};
@@ -54,7 +55,7 @@ enum Advice<'a> {
 
 impl<'a> Advice<'a> {
     fn of(draft: &'a Draft<'_>, name: &str) -> Self {
-        let titled = titled(draft, name);
+        let titled = named_otherwise(draft, name);
         let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
         let is_plausible = draft.catalogue.plausible(name);
         let of_chip = |known: &&str| is_plausible(known);
@@ -71,9 +72,9 @@ impl<'a> Advice<'a> {
     }
 }
 
-/// Returns the platforms whose title contains a name, ignoring spaces and dashes: `Arista-7060X6`. Derived ones come
-/// last.
-fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
+/// Returns the platforms with a hwsku of this name or, if there are none, those whose title contains it, ignoring spaces
+/// and dashes: `Arista-7060X6`. Derived ones come last.
+fn named_otherwise<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
     };
@@ -83,8 +84,17 @@ fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     }
     let holds = |title: &str| plain(title).contains(&wanted);
     let derived = draft.catalogue.iter().filter(|platform| platform.derived);
-    let all = draft.catalogue.usual().chain(derived);
-    all.filter(|platform| holds(&platform.title)).map(|platform| platform.id.as_str()).collect()
+    let all: Vec<_> = draft.catalogue.usual().chain(derived).collect();
+    let ids = |fits: &dyn Fn(&Platform) -> bool| -> Vec<&str> {
+        all.iter().filter(|platform| fits(platform)).map(|platform| platform.id.as_str()).collect()
+    };
+    let of_hwsku = ids(&|platform| {
+        platform.sonic.iter().any(|sonic| {
+            let others = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
+            std::iter::once(&sonic.hwsku).chain(others).any(|hwsku| hwsku.eq_ignore_ascii_case(name))
+        })
+    });
+    if of_hwsku.is_empty() { ids(&|platform| holds(&platform.title)) } else { of_hwsku }
 }
 
 /// Number of platforms that a message lists.

@@ -28,7 +28,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let (layout, plan) = (&draft.layout, draft.at(field!("srv6.plan")));
     if layout.plane > 0 {
-        let index = layout.index + layout.plane;
+        let others = layout.sum() - layout.plane - layout.index;
+        let index = 16_u64.saturating_sub(others);
         let bits = if layout.plane == 1 { "1 bit".to_owned() } else { format!("{} bits", layout.plane) };
         out.push(
             Diagnostic::error(
@@ -69,6 +70,7 @@ mod tests {
             message(RULE.example, "E0409"),
             "uSIDs reserve 3 bits for the plane, but the block already contains it"
         );
+        assert_eq!(codes("srv6: { plan: plane-in-block, widths: { plane: 3 } }"), ["E0409"]);
         assert_eq!(codes("srv6: { plan: plane-in-block }"), Vec::<&str>::new());
         assert_eq!(
             codes(&RULE.example.replace("plane: 3", "plane: 0").replace("11", "14")),

@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use crate::choice::SegmentPlan;
 use crate::draft::Draft;
 use crate::field;
 
@@ -18,7 +19,8 @@ pub(crate) static RULE: Rule = Rule {
 /// Adds the widths up.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let sum = draft.layout.sum();
-    if sum == 16 {
+    // E0409 corrects a plane that is in the block already.
+    if sum == 16 || (draft.layout.plan == SegmentPlan::PlaneInBlock && draft.layout.plane > 0) {
         return;
     }
     let terms = draft.layout.widths().map(|(name, width)| format!("{name} {width}"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::checks::words::and_if;
-use crate::coordinate::Subject;
+use crate::coordinate::{Link, Subject};
 use crate::document::HardwareDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, by_plane, by_zone};
 use crate::field::FieldPath;
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
     }
     zones(draft, out);
-    let refused = RefusedDevices::of(draft);
+    let refused = RefusedOverrides::of(draft);
     for (entry, doc) in draft.exceptions.devices() {
         let Ok(Subject::Switch(switch)) = entry.subject else { continue };
         let Some(tier) = draft.tier(switch.tier) else { continue };
@@ -47,11 +47,33 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             warn(&format!("the T1 to T2 cables of zone {}", zone.value), zone.span, other, out);
         }
     }
+    pins(draft, out);
     for (entry, doc) in draft.exceptions.cables() {
         let Ok(Subject::Link(link)) = entry.subject else { continue };
         let kind = draft.kind_of(link);
+        if refused.contains(entry.span) {
+            continue;
+        }
         if DraftCable::over(kind, Some(doc)).cable == *kind {
             warn(&format!("cable `{}`", entry.name), entry.span, draft.stated(field!("cables")), out);
+        }
+    }
+}
+
+/// Finds pins to uplinks whose cable is absent.
+fn pins(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let absent: BTreeSet<Subject> =
+        draft.exceptions.absent.iter().filter_map(|entry| entry.subject.as_ref().ok().copied()).collect();
+    for ((lower, _), (up, span)) in draft.pins.known.iter().filter(|_| !absent.is_empty()) {
+        let upper = draft.shape.upper(*lower, *up).map(|(upper, _)| Subject::Switch(upper));
+        let link = Subject::Link(Link::Fabric { lower: *lower, up: *up });
+        if [Some(link), upper].into_iter().flatten().any(|subject| absent.contains(&subject)) {
+            let name = draft.names.naming.switch(*lower);
+            out.push(
+                Diagnostic::warning(&RULE, format!("a pin to uplink {up} of `{name}` changes nothing"))
+                    .at(*span, "the cable of this uplink is absent")
+                    .help("name another uplink, or remove the line"),
+            );
         }
     }
 }
@@ -99,21 +121,22 @@ fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
     !is_known && draft.states(os)
 }
 
-/// Devices with a value that the loader refused, which is absent in the document.
-struct RefusedDevices {
-    /// First bytes of the keys of devices.
+/// Devices and cables with a value that the loader refused, which is absent in the document.
+struct RefusedOverrides {
+    /// First bytes of the keys of devices and cables.
     keys: BTreeSet<u32>,
     faults: BTreeSet<u32>,
 }
 
-impl RefusedDevices {
+impl RefusedOverrides {
     fn of(draft: &Draft<'_>) -> Self {
         let faults = draft.faults.iter().filter_map(Diagnostic::span).map(|span| span.start).collect();
-        let keys = draft.exceptions.devices().map(|(entry, _)| entry.span.start).collect();
-        RefusedDevices { keys, faults }
+        let devices = draft.exceptions.devices().map(|(entry, _)| entry);
+        let overridden = devices.chain(draft.exceptions.cables().map(|(entry, _)| entry));
+        RefusedOverrides { keys: overridden.map(|entry| entry.span.start).collect(), faults }
     }
 
-    /// Returns whether a fault is between the key of a device and the next.
+    /// Returns whether a fault is between a key and the next.
     fn contains(&self, key: Span) -> bool {
         let next = self.keys.range(key.end..).next().copied().unwrap_or(u32::MAX);
         self.faults.range(key.end..next).next().is_some()

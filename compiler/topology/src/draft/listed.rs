@@ -61,13 +61,22 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
     line.split(char::from(separator(line.as_bytes()))).map(str::trim)
 }
 
-/// Returns why a name has no meaning.
-pub(super) fn named(name: &str, (shape, naming): (&Shape, &Naming), fault: NameFault) -> String {
+/// Returns why a name is not the `expected` kind of name.
+pub(super) fn named(
+    name: &str,
+    (shape, naming): (&Shape, &Naming),
+    expected: &str,
+    fault: NameFault,
+) -> String {
     match fault {
         NameFault::Unreadable => match meant(name, shape, naming) {
+            Ok(near) if near == name && naming.parse_node(name).is_some() => {
+                format!("`{name}` is a node; expected {expected}")
+            }
+            Ok(near) if near == name => format!("`{name}` is of another kind; expected {expected}"),
             Ok(near) => format!("`{name}` names nothing here; did you mean `{near}`?"),
             Err(NameFault::Unreadable) => format!("`{name}` names nothing here"),
-            Err(fault) => named(name, (shape, naming), fault),
+            Err(fault) => named(name, (shape, naming), expected, fault),
         },
         NameFault::Beyond { last } => format!("`{name}` is not there: {last}"),
         NameFault::NoCable { why } | NameFault::Range { why } | NameFault::TooMany { why } => {

@@ -90,6 +90,6 @@ fn port(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Managemen
     let address = address.parse().map_err(|_| ManagementFault::Form)?;
     let gateway = gateway.parse().map_err(|_| ManagementFault::Form)?;
     let switch = find_switch(shape, naming, name)
-        .map_err(|fault| ManagementFault::Name(listed::named(name, (shape, naming), fault)))?;
+        .map_err(|fault| ManagementFault::Name(listed::named(name, (shape, naming), "a switch", fault)))?;
     Ok((switch, ManagementPort { address, gateway }))
 }

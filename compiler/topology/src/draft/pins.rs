@@ -9,7 +9,7 @@ use closc_diagnostics::{Sources, Span};
 
 use super::listed::{self, Unusable};
 use super::names::DraftNames;
-use crate::coordinate::{Nic, Switch, TierId};
+use crate::coordinate::{Nic, Switch, TierId, ZoneId};
 use crate::load::{Companion, Document};
 use crate::model::Pins;
 use crate::names::{NameFault, find_nic, find_switch};
@@ -41,7 +41,7 @@ pub(crate) enum PinFault {
 pub(crate) struct DraftPins {
     /// Why the file gives no pins.
     pub(crate) unusable: Option<Unusable>,
-    known: BTreeMap<(Switch, Nic), (u16, Span)>,
+    pub(crate) known: BTreeMap<(Switch, Nic), (u16, Span)>,
     /// Lines that are not pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
     /// The most pins of a T0.
@@ -91,12 +91,15 @@ impl DraftPins {
     }
 }
 
+/// A NIC that every fabric has.
+const FIRST: Nic = Nic { zone: ZoneId(0), group: 0, downlink: 0 };
+
 /// Reads one line.
 fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16), PinFault> {
     let [switch_name, nic_name, uplink] = listed::cells(line).ok_or(PinFault::Form)?;
     let uplink: u16 = uplink.parse().map_err(|_| PinFault::Form)?;
     let switch = find_switch(shape, naming, switch_name)
-        .map_err(|fault| named(switch_name, (shape, naming), fault))?;
+        .map_err(|fault| named(switch_name, (shape, naming), "a T0", fault))?;
     if switch.tier != TierId::T0 {
         return Err(PinFault::Name(format!(
             "`{switch_name}` is a {}, and only T0s have pins",
@@ -112,7 +115,8 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
         Some((node, number)) => find_nic(shape, naming, node, number),
         None => Err(NameFault::Unreadable),
     };
-    let nic = found.map_err(|fault| named(nic_name, (shape, naming), fault))?;
+    let expected = format!("a NIC such as `{}`", naming.nic(shape.node_of(FIRST).0, 0));
+    let nic = found.map_err(|fault| named(nic_name, (shape, naming), &expected, fault))?;
     if uplink >= shape.t0_up {
         return Err(PinFault::Uplink(uplink));
     }
@@ -125,6 +129,6 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     Ok((switch, nic, uplink))
 }
 
-fn named(name: &str, names: (&Shape, &Naming), fault: NameFault) -> PinFault {
-    PinFault::Name(listed::named(name, names, fault))
+fn named(name: &str, names: (&Shape, &Naming), expected: &str, fault: NameFault) -> PinFault {
+    PinFault::Name(listed::named(name, names, expected, fault))
 }

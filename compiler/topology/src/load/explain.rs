@@ -78,6 +78,11 @@ fn of_other_tools(place: Place, source: SourceId, text: &str) -> Option<Diagnost
         let help = "resolve the conflict: keep one of the two parts, and remove the markers";
         return Some(faults::syntax(reason, Some(help), Span::new(source, start..end)));
     }
+    if text.starts_with("```") {
+        let reason = "this is a fence of Markdown";
+        let help = "remove the lines that begin with three backticks";
+        return Some(faults::syntax(reason, Some(help), Span::new(source, 0..3)));
+    }
     let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[line..].find('\n').map_or(text.len(), |length| line + length);
     let (start, variable) = [("${", "}"), ("{{", "}}")].into_iter().find_map(|(open, close)| {
@@ -165,6 +170,9 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         | ErrorKind::InvalidQuotedScalarIndent
         | ErrorKind::BlockSequenceEntryNotAllowed
         | ErrorKind::MappingKeyNotAllowed => {
+            if let Some(finding) = open_quote(span, text).or_else(|| dash(span, text)) {
+                return finding;
+            }
             ("the indentation fits nothing above it", "give keys of one mapping the same number of spaces")
         }
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
@@ -230,6 +238,41 @@ fn open_bracket(text: &str) -> Option<usize> {
         before = byte;
     }
     open.pop()
+}
+
+/// Points at a quote above that is not closed on its line.
+fn open_quote(span: Span, text: &str) -> Option<Diagnostic> {
+    let lost = (span.start as usize).min(text.len());
+    let mut start = 0;
+    for line in text[..lost].split_inclusive('\n') {
+        let value = line.split_once(": ").map_or("", |(_, value)| value.trim());
+        let quote = value.chars().next().filter(|first| ['"', '\''].contains(first));
+        if let Some(quote) = quote.filter(|quote| value.matches(*quote).count() == 1 && line.ends_with('\n')) {
+            let at = start + line.find(value).unwrap_or(0);
+            let at = Span::new(span.source, at..at + 1);
+            let reason = format!("this `{quote}` is not closed");
+            return Some(faults::syntax(&reason, Some(UNCLOSED), at).and(span, "this is read as a part of it"));
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// Points at an item of a list above, in the column of a key: `- groups: 8`, then `nic: ...`.
+fn dash(span: Span, text: &str) -> Option<Diagnostic> {
+    let lost = (span.start as usize).min(text.len());
+    let first = text[..lost].rfind('\n')? + 1;
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let column = indent(&text[first..]);
+    let above = text[..first].trim_end_matches('\n');
+    let start = above.rfind('\n').map_or(0, |at| at + 1);
+    let item = above[start..].trim_start().strip_prefix("- ").filter(|item| item.contains(':'))?;
+    let at = start + indent(&above[start..]);
+    (indent(&above[start..]) == column).then(|| {
+        let help = format!("omit `- `: write `{}`", item.trim());
+        faults::syntax("`- ` makes a list; expected a key", Some(&help), Span::new(span.source, at..at + 2))
+            .and(span, "a key of a mapping")
+    })
 }
 
 /// Finds the line above that is a key without its colon: `fabric base`, then `planes: 2`.

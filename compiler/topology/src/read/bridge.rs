@@ -4,6 +4,7 @@
 //! All missing keys are reported at once. Invariants: serde's own words are replaced by those of closc. Serde stops
 //! at the first fault, so the faulty part is removed and the rest read again.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use schemars::{JsonSchema, SchemaGenerator};
@@ -29,16 +30,26 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     decides: fn(&str) -> bool,
 ) -> Option<T> {
     let mut rest = item.clone();
-    let mut whole = true;
+    let (mut whole, mut removed) = (true, BTreeSet::new());
     for _ in 0..FAULTS_MAX {
         let fault = match T::deserialize(ItemReader(&rest)) {
             Ok(value) => return Some(value).filter(|_| whole),
             Err(fault) => fault,
         };
-        if let (Kind::MissingKey(_), true) = (&fault.kind, missing_keys::<T>(&rest, reader)) {
-            return None;
-        }
         let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
+        if let Kind::MissingKey(key) = fault.kind {
+            // It is missing because its value was faulty.
+            if removed.contains(&[&path[..], &[key.to_owned()]].concat()) {
+                whole = false;
+                if !remove(&mut rest, &path) {
+                    return None;
+                }
+                continue;
+            }
+            if missing_keys::<T>(&rest, reader) {
+                return None;
+            }
+        }
         if let Kind::UnknownKey { key, .. } = &fault.kind {
             path.push(key.clone());
         }
@@ -47,6 +58,7 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
         if !remove(&mut rest, &path) {
             return None;
         }
+        removed.insert(path);
     }
     None
 }
@@ -204,6 +216,9 @@ impl de::Error for Fault {
         // Serde's words for choices.
         let expected = match expected.to_string().as_str() {
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
+            "a nonzero u8" | "a nonzero u16" | "a nonzero u32" | "a nonzero u64" => {
+                "a whole number from 1".to_owned()
+            }
             "i8" | "i16" | "i32" | "i64" | "i128" => "a whole number".to_owned(),
             "unit variant" => "the word alone".to_owned(),
             "newtype variant" | "tuple variant" | "struct variant" => {

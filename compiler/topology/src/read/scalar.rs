@@ -60,16 +60,18 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     }
 }
 
-/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9KB`.
+/// Returns the number of a text with separators between thousands or with a unit: 8000 of `8,000`, 9000 of `9KB` and `9k`.
 fn without_unit(value: &Value) -> Option<i128> {
     let Value::Text(text) = value else { return None };
     if let Ok(Bytes(bytes)) = text.parse() {
         return Some(bytes.into());
     }
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
+    let factor = if text[number.len()..].trim().eq_ignore_ascii_case("k") { 1_000 } else { 1 };
     let groups: Vec<&str> = number.split([',', '_', '\'']).collect();
     let is_grouped = groups.len() == 1 || groups[1..].iter().all(|group| group.len() == 3);
-    groups.concat().parse().ok().filter(|_| is_grouped)
+    let number: i128 = groups.concat().parse().ok().filter(|_| is_grouped)?;
+    number.checked_mul(factor)
 }
 
 /// Limits the range of a type to that of a key, as the schema and the reference state it.
