@@ -8,6 +8,8 @@ pub(crate) struct Named {
     /// Whether its cage has other ports.
     pub(crate) split: bool,
     pub(crate) cage: u16,
+    /// The position of its cage on the panel, from 0.
+    pub(crate) position: u16,
     pub(crate) name: u16,
     /// From 0.
     pub(crate) part: u16,
@@ -61,8 +63,9 @@ fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String>
         return Some(text.to_owned());
     }
     let letter = |port: &Named| char::from(b'a' + (port.part % 26) as u8).to_string();
-    let kinds: [(&str, Written<'_>); 5] = [
+    let kinds: [(&str, Written<'_>); 6] = [
         ("{cage}", &|port| port.cage.to_string()),
+        ("{position}", &|port| (port.position + 1).to_string()),
         ("{lane}", &|port| (port.lane + 1).to_string()),
         ("{part}", &|port| (port.part + 1).to_string()),
         ("{name}", &|port| port.name.to_string()),

@@ -152,7 +152,7 @@ impl Entry<'_> {
             }
             None => (
                 64,
-                "assumed: \"no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs has 64\""
+                "assumed: \"no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs of 12.8 Tb/s and more has 64\""
                     .to_owned(),
             ),
         };

@@ -29,8 +29,16 @@ pub(crate) fn derive(
     usual: &str,
 ) -> Result<Panel, String> {
     let all = if cages.is_empty() { of_rows(skus) } else { cages };
-    let (cages, lanes) = equal(all)?;
+    let (mut cages, lanes) = equal(all)?;
+    // A split of one cage can disable the next one, so that no hwsku has ports there.
+    cages.retain(|cage| skus.values().flatten().any(|row| is_in(row, cage)));
     let used: BTreeSet<(u8, u32)> = skus.values().flat_map(|rows| splits(rows, &cages)).flatten().collect();
+    let fastest = used.iter().map(|(_, mbps)| *mbps).max();
+    // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
+    let is_everywhere = |split: &(u8, u32)| {
+        let of_cage = |cage: &Cage| skus.values().any(|rows| split_of(rows, cage) == Some(Some(*split)));
+        Some(split.1) != fastest || cages.iter().all(|cage| cage.modes.contains_key(split) || of_cage(cage))
+    };
     let aliases = aliases(&cages, lanes, skus, usual).ok_or("aliases follow no pattern")?;
     let common = |split: &(u8, u32)| cages.iter().all(|cage| cage.modes.contains_key(split));
     let offered = cages[0].modes.keys().copied().filter(common);
@@ -43,7 +51,7 @@ pub(crate) fn derive(
             && split.1 >= 25_000
     };
     let mut breakouts: Vec<(u8, u32)> =
-        offered.chain(used.iter().copied()).filter(fits).filter(known).collect();
+        offered.chain(used.iter().copied().filter(is_everywhere)).filter(fits).filter(known).collect();
     breakouts.sort_by_key(|(ports, mbps)| (std::cmp::Reverse(u32::from(*ports) * mbps), *ports));
     breakouts.dedup();
     let lane_mbps =
@@ -59,19 +67,22 @@ pub(crate) fn derive(
     Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step })
 }
 
-/// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku.
+/// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku, or
+/// of the first one with a pattern.
 fn aliases(
     cages: &[Cage],
     lanes: usize,
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
 ) -> Option<alias::Patterns> {
-    let modes = || cages.iter().flat_map(|cage| of_modes(cage, lanes));
-    let own = || skus.get(usual).or(skus.values().next()).into_iter().flat_map(|rows| of_ports(rows, cages));
+    let modes = || (0..).zip(cages).flat_map(|(position, cage)| of_modes(position, cage, lanes));
+    let own = |name: &str| skus.get(name).into_iter().flat_map(|rows| of_ports(rows, cages));
     let all: Vec<Named> = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages))).collect();
-    let found = alias::patterns(&all);
-    let found = found.or_else(|| alias::patterns(&modes().chain(own()).collect::<Vec<_>>()));
-    found.or_else(|| alias::patterns(&own().collect::<Vec<_>>()))
+    let names = || std::iter::once(usual).chain(skus.keys().map(String::as_str));
+    let beside_modes = |name: &str| alias::patterns(&modes().chain(own(name)).collect::<Vec<_>>());
+    let alone = |name: &str| alias::patterns(&own(name).collect::<Vec<_>>());
+    let found = alias::patterns(&all).or_else(|| names().find_map(beside_modes));
+    found.or_else(|| names().find_map(alone))
 }
 
 /// Cages by the numbers on the panel, where no file describes them.
@@ -116,14 +127,16 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
 
 /// The split of each cage in use; nothing for one with ports of two kinds.
 pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
-    let of = |cage: &Cage| {
-        let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
-        let first = own.first()?;
-        let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
-        let ports = cage.lanes.len() / first.lanes.len().max(1);
-        Some((is_equal && own.len() == ports).then_some((ports as u8, first.mbps)))
-    };
-    cages.iter().filter_map(of).collect()
+    cages.iter().filter_map(|cage| split_of(rows, cage)).collect()
+}
+
+/// The split of a cage, if it is in use.
+fn split_of(rows: &[Row], cage: &Cage) -> Option<Option<(u8, u32)>> {
+    let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
+    let first = own.first()?;
+    let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
+    let ports = cage.lanes.len() / first.lanes.len().max(1);
+    Some((is_equal && own.len() == ports).then_some((ports as u8, first.mbps)))
 }
 
 pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
@@ -131,13 +144,14 @@ pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
 }
 
 /// Ports of a cage under each of its splits, with their aliases.
-fn of_modes(cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
+fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
     cage.modes.iter().flat_map(move |((ports, _), aliases)| {
         let (width, split) = (lanes / usize::from((*ports).max(1)), *ports != 1);
         aliases.iter().enumerate().map(move |(part, alias)| Named {
             alias: alias.clone(),
             split,
             cage: cage.index,
+            position,
             name: cage.number + (part * width) as u16,
             part: part as u16,
             lane: (part * width) as u16,
@@ -145,20 +159,23 @@ fn of_modes(cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
     })
 }
 
-/// Ports of a hwsku with their aliases.
+/// Ports of a hwsku with their aliases. A single port that is narrower than its cage is skipped: its alias can be that of
+/// the cage or that of a part.
 fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<Named> {
-    let of = |cage: &Cage| {
+    let of = |(position, cage): (u16, &Cage)| {
         let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
         let split = own.iter().any(|row| row.lanes.len() < cage.lanes.len());
+        let own = if split && own.len() == 1 { Vec::new() } else { own };
         let named = own.iter().enumerate().map(|(part, row)| Named {
             alias: row.alias.clone(),
             split,
             cage: cage.index,
+            position,
             name: row.number,
             part: part as u16,
             lane: row.number.wrapping_sub(cage.number),
         });
         named.collect::<Vec<_>>()
     };
-    cages.iter().flat_map(of).collect()
+    (0..).zip(cages).flat_map(of).collect()
 }

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// Patterns of port aliases, if they differ from those of `naming`. `{cage}` is the number of the cage on the panel,
-/// `{name}` the N of `EthernetN`. `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from
+/// Patterns of port aliases, if they differ from those of `naming`. `{cage}` is the number of the cage on the panel
+/// (SONiC's `index`), `{position}` its position from 1, and `{name}` the N of `EthernetN`. `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from
 /// `a`. `{lane}` is its first lane there, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +22,7 @@ pub(crate) struct Aliases {
 /// The numbers of a port.
 pub(crate) struct AliasNumbers {
     pub(crate) cage: u16,
+    pub(crate) position: u16,
     pub(crate) name: u16,
     pub(crate) ordinal: Option<u8>,
     pub(crate) lane: u16,
@@ -35,6 +36,7 @@ impl Aliases {
         let letter = char::from(b'a' + ordinal % 26);
         let text = pattern
             .replace("{cage}", &of.cage.to_string())
+            .replace("{position}", &of.position.to_string())
             .replace("{name}", &of.name.to_string())
             .replace("{part}", &(ordinal + 1).to_string())
             .replace("{letter}", &letter.to_string())
@@ -45,9 +47,10 @@ impl Aliases {
     /// Returns a pattern that gives two ports the same alias, if there is one.
     pub(crate) fn ambiguous(&self) -> Option<&str> {
         let has = |pattern: &str, key: &str| pattern.contains(key);
-        let whole = has(&self.whole, "{cage}") || has(&self.whole, "{name}");
+        let cage = |pattern: &str| has(pattern, "{cage}") || has(pattern, "{position}");
+        let whole = cage(&self.whole) || has(&self.whole, "{name}");
         let parts = ["{part}", "{letter}", "{lane}"].iter().any(|key| has(&self.split, key));
-        let split = has(&self.split, "{name}") || has(&self.split, "{cage}") && parts;
+        let split = has(&self.split, "{name}") || cage(&self.split) && parts;
         if whole { (!split).then_some(self.split.as_str()) } else { Some(self.whole.as_str()) }
     }
 }

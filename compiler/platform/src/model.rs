@@ -276,7 +276,7 @@ pub struct Sonic {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HwskuFacts {
-    /// The first release of SONiC with the files of the hwsku; if absent, all supported releases have them.
+    /// The first release of SONiC with the hwsku and the lanes of its ports; if absent, all supported releases have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Release>,
     /// Whether SONiC supports uN.

@@ -135,7 +135,14 @@ impl Platform {
         );
         if let Some(aliases) = self.panel.aliases.as_ref().filter(|_| has_alias) {
             let Place { panel, named, ordinal, in_cage, .. } = at;
-            return aliases.alias(&AliasNumbers { cage: panel, name: named, ordinal, lane: in_cage });
+            let position = slot.cage + 1;
+            return aliases.alias(&AliasNumbers {
+                cage: panel,
+                position,
+                name: named,
+                ordinal,
+                lane: in_cage,
+            });
         }
         match self.panel.naming {
             PortNaming::SonicLane => {

@@ -53,6 +53,28 @@ fn arista_7060x6() {
     );
 }
 
+/// SONiC's `index` starts at 0, and aliases start at 1.
+#[test]
+fn aliases_by_position() {
+    // M2-W6940-64OC: Ethernet1 and Ethernet505 of port_config.ini, and modes of platform.json.
+    let lanes: Vec<u16> = (41..=48).collect();
+    port("micas-m2-w6940-64oc", "1x800G", (0, 0), "Ethernet1", "Eth1", 0, &lanes, 1);
+    port("micas-m2-w6940-64oc", "4x200G", (0, 3), "Ethernet7", "Eth1/4", 0, &[47, 48], 7);
+    let lanes: Vec<u16> = (465..=472).collect();
+    port("micas-m2-w6940-64oc", "1x800G", (63, 0), "Ethernet505", "Eth64", 63, &lanes, 505);
+    // Accton-AS9716-32D.
+    let lanes: Vec<u16> = (241..=248).collect();
+    port("accton-as9716-32d", "1x400G", (31, 0), "Ethernet248", "fourHundredGigE32", 31, &lanes, 249);
+}
+
+/// Mellanox-SN5610N-C224O8: eight ports of a cage use the port numbers of two.
+#[test]
+fn every_other_cage_is_used() {
+    port("nvidia-sn5610n", "8x100G", (0, 7), "Ethernet7", "etp1h", 1, &[7], 8);
+    port("nvidia-sn5610n", "2x400G", (6, 1), "Ethernet100", "etp13b", 13, &[100, 101, 102, 103], 53);
+    port("nvidia-sn5610n", "8x100G", (31, 7), "Ethernet503", "etp63h", 63, &[503], 256);
+}
+
 /// The port map: cages in the order of the panel, MAC blocks in the order of the board.
 #[test]
 fn tofino_has_the_ports_of_its_sde() {

@@ -12,7 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is too old for a setting",
     what: "The release of every operating system in use supports `routing` and `qos`. `nvue` supports SRv6 \
-           segments and packet trimming from 5.14, and the BGP keys that closc writes from 5.15.",
+           segments and packet trimming from 5.14, and the BGP keys that closc writes from 5.15. `sonic` supports \
+           SRv6 segments from 202505 and packet trimming from 202511.",
     why: "The older release lacks the key or has it elsewhere, and rejects the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
@@ -62,7 +63,22 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, findings, message};
+
+    /// SONiC has its SRv6 tables since 202505, and sonic-mgmt tests trimming since 202511.
+    #[test]
+    fn sonic_is_refused_what_its_branch_lacks() {
+        let of = |release: &str, more: &str| {
+            let found = findings(&format!("{{ releases: {{ sonic: {release} }}{more} }}"));
+            let found = found.iter().filter(|finding| finding.rule.code == "E0217");
+            found.map(|finding| finding.message.clone()).collect::<Vec<_>>()
+        };
+        let segments = "`sonic` 202411 does not support uN segments".to_owned();
+        assert_eq!(of("202411", ", qos: none"), [segments]);
+        assert!(of("202505", ", qos: none").is_empty());
+        assert!(of("202505", ", qos: lossy-trim")[0].starts_with("`sonic` 202505 does not support "));
+        assert!(of("202511", ", qos: lossy-trim").is_empty());
+    }
 
     #[test]
     fn what_came_later_is_refused() {

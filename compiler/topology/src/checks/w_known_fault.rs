@@ -16,12 +16,12 @@ pub(crate) static RULE: Rule = Rule {
     title: "a known fault of the release affects this fabric",
     what: "No fault in closc's register affects a switch with its release, ASIC and configuration. A fault \
            that changes forwarding is also reported for the assumed release. A fault in the delivery of \
-           configuration is reported only if `releases` states the release. The release also has the files of \
-           every hwsku in use. `closc platforms NAME` lists the faults of a platform, and the first release of \
-           its hwskus.",
+           configuration is reported only if `releases` states the release. The release also has every hwsku in \
+           use, with the same lanes. `closc platforms NAME` lists the faults of a platform, and the first \
+           release of its hwskus.",
     why: "The configuration is valid, but the switch behaves differently. Such a fault is otherwise found in \
            production.",
-    example: "releases: { sonic: 202505 }",
+    example: "releases: { sonic: 202505 }\nqos: none",
     fix: "Follow the workaround in the message, state the release that the switches run, or accept the \
            warning with `warnings: { W0203: allow }`.",
 };
@@ -61,9 +61,9 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
         let who: Vec<&str> = concerned.iter().map(|hardware| hardware.who.as_str()).collect();
         let word = os.word();
         let finding =
-            Diagnostic::warning(&RULE, format!("`{word}` {release} has no files for hwsku `{hwsku}`"))
+            Diagnostic::warning(&RULE, format!("`{word}` {release} lacks hwsku `{hwsku}` with these lanes"))
                 .at(concerned[0].platform_span, format!("for {}", words::and(who)))
-                .note(format!("sonic-net/sonic-buildimage has them on the branch {since}"));
+                .note(format!("sonic-net/sonic-buildimage has it from the branch {since} on"));
         let finding = match stated {
             Some(span) => finding.and(span, "states the release"),
             None => finding.note(format!("the file states no release of `{word}`: {release} is assumed")),
@@ -157,10 +157,10 @@ mod tests {
             let sn6600 = "routing: ecmp-static, qos: none, hosts: { groups: 64, per_group: 64, nic: { speed: 800G } }, \
                           tiers: { t0: { platform: spectrum6-sn6600, up: 64 }, t1: { platform: spectrum6-sn6600 } }";
             let found = findings(&format!("{{ {fragment}{sn6600} }}"));
-            let lacks = found.iter().filter(|finding| finding.message.contains("no files for hwsku"));
+            let lacks = found.iter().filter(|finding| finding.message.contains("lacks hwsku"));
             lacks.map(|finding| format!("{} {}", finding.rule.code, finding.message)).collect()
         };
-        let expected = "W0203 `sonic` 202511 has no files for hwsku `Mellanox-SN6600_LD-P128C2`";
+        let expected = "W0203 `sonic` 202511 lacks hwsku `Mellanox-SN6600_LD-P128C2` with these lanes";
         assert_eq!(lacks("releases: { sonic: 202511 }, "), [expected]);
         assert_eq!(lacks(""), [expected]);
         assert!(lacks("releases: { sonic: 202605 }, ").is_empty());

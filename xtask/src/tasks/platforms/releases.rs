@@ -1,8 +1,9 @@
 //! Releases of SONiC that contain a hwsku, from the branches of a clone.
 //!
-//! In: a git directory with a branch for every supported release. Out: the first release with each hwsku, and claims of
-//! the catalogue that do not hold on a branch. Invariants: `master` is the commit that is checked out.
+//! In: a git directory with a branch for every supported release. Out: the first release with each hwsku and its lanes, and
+//! claims of the catalogue that do not hold on a branch. Invariants: `master` is the commit that is checked out.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +19,7 @@ pub(super) struct Branches(Vec<(Release, Repository)>);
 /// Claims of the catalogue about a hwsku that a branch can confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fact {
-    /// The branch has its files.
+    /// The first release of the entry has its files and lanes, and no older one. Later ones have its files.
     Files,
     /// Its ports are ports of the entry.
     Ports,
@@ -33,7 +34,7 @@ impl Fact {
 
     fn words(self) -> &'static str {
         match self {
-            Fact::Files => "files",
+            Fact::Files => "files and first release",
             Fact::Ports => "ports",
             Fact::Segments => "uN",
             Fact::EcmpWidth => "ECMP width",
@@ -63,13 +64,14 @@ impl Branches {
         known.into_iter().map(open).collect::<anyhow::Result<_>>().map(Branches)
     }
 
-    /// Returns the first release with each hwsku of a box. Hwskus that all supported releases have are omitted.
+    /// Returns the first release with each hwsku of a box and the lanes of its ports. Hwskus that the oldest release has
+    /// are omitted.
     pub(super) fn since(&self, folder: &str, platform: &str) -> BTreeMap<String, Release> {
         let boxes = self.read(folder, platform);
         let Some((_, newest)) = boxes.last() else { return BTreeMap::new() };
         let first = |hwsku: &str| {
-            let gap = boxes.iter().rposition(|(_, own)| own.ports(hwsku).is_none())?;
-            Some((hwsku.to_owned(), boxes.get(gap + 1)?.0))
+            let at = boxes.iter().position(|(_, own)| has_lanes(own, newest, hwsku))?;
+            (at > 0).then(|| (hwsku.to_owned(), boxes[at].0))
         };
         newest.hwskus().filter_map(first).collect()
     }
@@ -85,14 +87,20 @@ impl Branches {
     pub(super) fn rows(&self, platform: &Platform, folder: &str) -> Vec<Row> {
         let Some(sonic) = &platform.sonic else { return Vec::new() };
         let boxes = self.read(folder, &sonic.platform);
+        let (Some((oldest, _)), Some((_, newest))) = (boxes.first(), boxes.last()) else { return Vec::new() };
         let mut rows = Vec::new();
         for hwsku in hwskus(platform) {
+            let since = sonic.facts.get(hwsku).and_then(|facts| facts.since).unwrap_or(*oldest);
             for fact in Fact::ALL {
                 let confirmed =
                     |((release, files), (_, switch)): (&(Release, Repository), &(Release, Switch))| {
                         let sdk = Sdk::read(files, &format!("{folder}/{hwsku}"));
                         let confirmed = match fact {
-                            Fact::Files => Some(switch.ports(hwsku).is_some()),
+                            Fact::Files => Some(match release.cmp(&since) {
+                                Ordering::Less => !has_lanes(switch, newest, hwsku),
+                                Ordering::Equal => has_lanes(switch, newest, hwsku),
+                                Ordering::Greater => switch.ports(hwsku).is_some(),
+                            }),
                             Fact::Ports => {
                                 switch.differing_port(platform, hwsku).map(|found| found.is_none())
                             }
@@ -128,7 +136,7 @@ impl Branches {
             let wrong = confirmed.iter().filter(|(_, confirmed)| *confirmed == Some(false));
             let wrong: Vec<String> = wrong.map(|(release, _)| release.to_string()).collect();
             if !wrong.is_empty() {
-                let _ = writeln!(text, "# {platform} {hwsku}: {} not on {}", fact.words(), wrong.join(", "));
+                let _ = writeln!(text, "# {platform} {hwsku}: {} differ on {}", fact.words(), wrong.join(", "));
             }
         }
         for (at, (release, repository)) in self.0.iter().enumerate() {
@@ -142,6 +150,15 @@ impl Branches {
         }
         text
     }
+}
+
+/// Returns whether a release has the files of a hwsku, with the names, lanes and speeds of the newest release.
+fn has_lanes(own: &Switch, newest: &Switch, hwsku: &str) -> bool {
+    let lanes = |switch: &Switch| {
+        let of = |row: &closc_hwsku::Row| (row.number, row.lanes.clone(), row.mbps);
+        switch.ports(hwsku).map(|rows| rows.iter().map(of).collect::<Vec<_>>())
+    };
+    own.ports(hwsku).is_some() && lanes(own) == lanes(newest)
 }
 
 /// The hwskus of a platform.
