@@ -332,3 +332,17 @@ fn a_port_map_numbers_every_lane_once() {
         ("E1014", "no switch runs pipeline `fabric_tna`: no operating system of `os` is programmed by one")
     );
 }
+
+/// Cages that are never split can have consecutive port numbers (Accton-AS9726-32D: `Ethernet1` to `Ethernet32`).
+#[test]
+fn port_numbers_of_complete_cages() {
+    let numbered = |breakouts: &str| {
+        let serial = "serial_lanes: { first: [1, 5] }";
+        let yaml = GOOD
+            .replace("breakouts: [1x100G, 4x25G]", &format!("breakouts: {breakouts}"))
+            .replace(serial, &format!("port_numbers: {{ first: [1, 2] }}\n  {serial}"));
+        add(&yaml).1.map_err(|found| found.iter().map(|found| found.message.clone()).collect::<Vec<_>>())
+    };
+    assert!(numbered("[1x100G]").is_ok());
+    assert_eq!(numbered("[1x100G, 4x25G]"), Err(vec!["port 2 is at cage 1 and at cage 2".to_owned()]));
+}

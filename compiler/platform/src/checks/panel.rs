@@ -77,7 +77,8 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     let mut by_number: Vec<(u32, usize)> = numbers.into_iter().zip(1..).collect();
     by_number.sort_unstable();
     let past = by_number.last().filter(|(first, _)| first + lanes > LANES_MAX);
-    let message = match (past, by_number.windows(2).find(|pair| pair[1].0 < pair[0].0 + lanes)) {
+    let used = numbers_of_cage(file);
+    let message = match (past, by_number.windows(2).find(|pair| pair[1].0 < pair[0].0 + used)) {
         (Some((first, cage)), _) => format!("port {first} of cage {cage} is above {LANES_MAX}"),
         (None, Some(pair)) => {
             format!("port {} is at cage {} and at cage {}", pair[1].0, pair[0].1, pair[1].1)
@@ -86,6 +87,18 @@ fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     };
     let label = "cages counted from 1 in the order of the file";
     found.push(Diagnostic::error(&RULE, message).at(place, label));
+}
+
+/// Returns how many port numbers a cage uses, from that of its first lane to that of the last port of any split.
+fn numbers_of_cage(file: &File) -> u32 {
+    let lanes = u32::from(file.panel.lanes.value);
+    let hwskus = file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus);
+    let splits = file.panel.breakouts.iter().chain(hwskus.flat_map(|hwsku| &hwsku.breakouts));
+    let used = splits.map(|split| match (split.value.share, u32::from(split.value.ports)) {
+        (None, ports @ 1..) => lanes / ports * (ports - 1) + 1,
+        _ => lanes,
+    });
+    used.max().unwrap_or(lanes)
 }
 
 fn power(file: &File, source: SourceId, found: &mut Diagnostics) {
