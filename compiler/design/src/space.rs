@@ -8,7 +8,7 @@
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Catalogue, Limit, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
@@ -340,7 +340,9 @@ impl Part<'_> {
             let groups = self.units(nodes)[0] * rails / self.by_nic;
             let up = self.uplinks(per_group, panel.up?.speed)?;
             let base = Base { panel, nodes, per_group, groups, up };
-            let is_possible = groups >= 2 && panel.fits(per_group, up) && self.spreads(panel.platform, up);
+            let is_possible = groups >= 2
+                && panel.fits(per_group, up)
+                && self.spreads(panel.platform, [Some(panel.down), panel.up], up);
             is_possible.then_some(base)
         });
         bases.take(self.effort.most())
@@ -393,12 +395,12 @@ impl Part<'_> {
     }
 
     /// Tells whether a switch can spread packets over this many links, as `E0904` checks it.
-    fn spreads(self, platform: &Platform, links: u32) -> bool {
-        let is_published = platform.limits.assumption(Limit::EcmpWidth).is_none();
-        let width = platform.limits.ecmp_width;
+    fn spreads(self, platform: &Platform, splits: [Option<Breakout>; 2], links: u32) -> bool {
+        let width = platform.group_width(self.os, splits.into_iter().flatten());
         let paths = self.os.multipath_max().filter(|_| self.routing.speaks_bgp());
         self.routing.is_source_routed()
-            || paths.is_none_or(|paths| links <= paths.into()) && !(is_published && links > width)
+            || paths.is_none_or(|paths| links <= paths.into())
+                && (width.assumption.is_some() || width.accepts(links.into()))
     }
 
     /// Tells whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links.
@@ -408,8 +410,10 @@ impl Part<'_> {
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
         let t1_links = links(&design.t1).max(design.parallel);
-        let spreads = self.spreads(design.t0.platform, links(&design.t0))
-            && (!design.has_t1() || self.spreads(design.t1.platform, t1_links));
+        let splits = |tier: &Tier<'_>| [Some(tier.down.breakout), tier.up.map(|up| up.breakout)];
+        let spreads = |tier: &Tier<'_>, links| self.spreads(tier.platform, splits(tier), links);
+        let spreads =
+            spreads(&design.t0, links(&design.t0)) && (!design.has_t1() || spreads(&design.t1, t1_links));
         grows && spreads && (!design.has_t1() || limits.t1_loss.is_none_or(loses))
     }
 }

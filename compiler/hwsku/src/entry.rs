@@ -132,15 +132,33 @@ impl Entry<'_> {
                     writeln!(out, "    - {{ breakouts: [{}], hwsku: {} }}", splits(&sku.breakouts), sku.name);
             }
         }
-        let claims: Vec<String> = known.values().filter_map(|sku| facts(sku)).collect();
+        let claims: Vec<String> = known.values().filter_map(|sku| self.facts(sku)).collect();
         if !claims.is_empty() {
             let _ = writeln!(out, "  facts:\n{}", claims.join("\n"));
         }
     }
 
+    /// Members of an ECMP group of the hwsku with the fewest, if it is published.
+    fn narrowest(&self) -> Option<(u32, &str)> {
+        self.skus.iter().filter_map(|sku| Some((sku.sdk.ecmp_width?, sku.name.as_str()))).min()
+    }
+
+    /// The facts about a hwsku: its first release, uN if its SDK file is public, and members of an ECMP group if others of
+    /// the box have fewer.
+    fn facts(&self, sku: &Sku) -> Option<String> {
+        let since = sku.since.map(|since| format!("since: \"{since}\""));
+        let narrowest = self.narrowest().map(|(width, _)| width);
+        let width = sku.sdk.ecmp_width.filter(|width| Some(*width) != narrowest).map(|width| {
+            let source = format!("sai.profile: SAI_NUM_ECMP_MEMBERS={width}");
+            format!("ecmp_width: {{ members: {width}, source: {{ published: \"{source}\" }} }}")
+        });
+        let all: Vec<String> = since.into_iter().chain(claim(&sku.sdk)).chain(width).collect();
+        (!all.is_empty()).then(|| format!("    {}: {{ {} }}", sku.name, all.join(", ")))
+    }
+
     fn limits(&self, out: &mut String, ports: usize) {
         let has_un = self.skus.iter().any(|sku| sku.sdk.tunnels().is_some_and(|(_, srv6)| srv6));
-        let width = self.skus.iter().filter_map(|sku| Some((sku.sdk.ecmp_width?, &sku.name))).min();
+        let width = self.narrowest();
         let (sids, why_sids) = if has_un {
             (256, "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one")
         } else {
@@ -168,13 +186,6 @@ impl Entry<'_> {
             if has_un { "un, ecn" } else { "ecn" }
         );
     }
-}
-
-/// The facts about a hwsku: its first release, and uN if its SDK file is public.
-fn facts(sku: &Sku) -> Option<String> {
-    let since = sku.since.map(|since| format!("since: \"{since}\""));
-    let all: Vec<String> = since.into_iter().chain(claim(&sku.sdk)).collect();
-    (!all.is_empty()).then(|| format!("    {}: {{ {} }}", sku.name, all.join(", ")))
 }
 
 fn claim(sdk: &Sdk) -> Option<String> {

@@ -27,8 +27,18 @@ type Port = (u16, u16, u16, String, u16, u32);
 
 /// Derives the entry of a box with these hwskus.
 fn derived(skus: &[(&str, Vec<Port>)], platform_json: Option<String>) -> Result<String, String> {
+    derived_with(skus, platform_json, &[])
+}
+
+/// The same with more files.
+fn derived_with(
+    skus: &[(&str, Vec<Port>)],
+    platform_json: Option<String>,
+    more: &[(&str, &str)],
+) -> Result<String, String> {
     let mut files = BTreeMap::from([("d/default_sku".to_owned(), format!("{} t1\n", skus[0].0))]);
     files.extend(platform_json.map(|text| ("d/platform.json".to_owned(), text)));
+    files.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     for (sku, ports) in skus {
         let mut text = "# name lanes alias index speed\n".to_owned();
         for (name, first, width, alias, index, mbps) in ports {
@@ -103,4 +113,24 @@ fn cages_of_two_speeds() {
     assert!(derived(&[("O64C2", ports(64))], None).is_err());
     let text = derived(&[("O66", ports(66)), ("O64C2", ports(64))], None).unwrap();
     assert!(text.contains("breakouts: [1x400G, 1x100G]") && text.contains("hwsku: O64C2"), "{text}");
+}
+
+/// Members of an ECMP group are those of each hwsku.
+#[test]
+fn groups_of_two_sizes() {
+    let alias = |at: u16| format!("etp{}", at + 1);
+    let part = |at: u16, part: u16| {
+        let letter = char::from(b'a' + part as u8);
+        (at * 8 + part * 4, at * 8 + part * 4, 4, format!("{}{letter}", alias(at)), at + 1, 400_000)
+    };
+    let halves = (0..32).flat_map(|at| (0..2).map(move |half| part(at, half))).collect();
+    let skus = [("P32", complete(|at| at + 1, alias)), ("O64", halves)];
+    let profiles = [
+        ("d/P32/sai.profile", "SAI_NUM_ECMP_MEMBERS=64\n"),
+        ("d/O64/sai.profile", "SAI_NUM_ECMP_MEMBERS=128\n"),
+    ];
+    let text = derived_with(&skus, None, &profiles).unwrap();
+    assert!(text.contains("ecmp_width: 64\n"), "{text}");
+    let own = "O64: { ecmp_width: { members: 128, source: { published: \"sai.profile: SAI_NUM_ECMP_MEMBERS=128\" } } }";
+    assert!(text.contains(own) && !text.contains("P32: {"), "{text}");
 }

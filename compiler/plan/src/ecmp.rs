@@ -19,8 +19,8 @@ mod weights;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::{Prefix, Routing};
+use closc_platform::Os;
 use closc_platform::capability::Capability;
-use closc_platform::{Limit, Os};
 use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
 
 use crate::intent::{Hop, Peer, PortIntent, Route, Target};
@@ -161,14 +161,13 @@ fn room(plan: &Plan, switch: Switch) -> Room {
 /// large as the fabric needs; W0904 warns about it.
 pub(crate) fn width(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
-    let limits = &topology.hardware(switch).0.limits;
     let needed = match switch.tier {
         TierId::T0 => topology.t0.up.count,
         TierId::T1 => topology.t1.up.count.max(topology.t0.parallel),
         TierId::T2 => topology.t2.as_ref().map_or(0, |t2| t2.zone_ports),
     };
-    let assumed = limits.assumption(Limit::EcmpWidth).is_some();
-    if assumed { limits.ecmp_width.max(needed.into()) } else { limits.ecmp_width }
+    let width = topology.group_width(switch);
+    if width.assumption.is_some() { width.members.max(needed.into()) } else { width.most(needed.into()) }
 }
 
 impl<'a> Groups<'a> {

@@ -276,6 +276,9 @@ pub(crate) struct LimitsFile {
     pub(crate) ipv6_routes: At<u32>,
     /// Members of one ECMP group.
     pub(crate) ecmp_width: At<u32>,
+    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, so that members get unequal shares.
+    #[serde(default)]
+    pub(crate) ecmp_sizes: BTreeSet<u32>,
     /// ECMP groups.
     pub(crate) ecmp_groups: At<u32>,
     /// IPv6 neighbour entries.

@@ -26,6 +26,7 @@ mod read;
 mod release;
 mod required;
 pub mod telemetry;
+mod width;
 
 pub use balance::{Balance, BalanceFact, Balancing};
 pub use breakout::{BreakoutError, Share};
@@ -41,3 +42,4 @@ pub use model::*;
 pub use os::{Os, Releases};
 pub use release::Release;
 pub use required::{Missing, missing};
+pub use width::{EcmpWidth, GroupWidth};

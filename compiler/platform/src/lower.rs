@@ -59,6 +59,9 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
             .into_iter()
             .map(|one| (in_place(one.breakouts.iter().map(|at| at.value).collect(), lanes), one.hwsku))
             .collect(),
+        ecmp_widths: { file.facts.iter() }
+            .filter_map(|(hwsku, facts)| Some((hwsku.clone(), facts.ecmp_width.as_ref()?.members)))
+            .collect(),
         facts: file.facts,
     }
 }
@@ -91,6 +94,7 @@ fn limits(file: &LimitsFile) -> Limits {
         my_sids: file.my_sids.value,
         ipv6_routes: file.ipv6_routes.value,
         ecmp_width: file.ecmp_width.value,
+        ecmp_sizes: file.ecmp_sizes.clone(),
         ecmp_groups: file.ecmp_groups.value,
         neighbours: file.neighbours.value,
         provenance: file.provenance.clone(),

@@ -21,6 +21,7 @@ use crate::breakout::Share;
 use crate::cages::CageSet;
 use crate::claim::{Claim, Provenance};
 use crate::os::Os;
+use crate::width::EcmpWidth;
 
 /// Breakout of a cage: `8x100G` is eight ports of 100G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -267,7 +268,10 @@ pub struct Sonic {
     pub platform: String,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
-    /// Facts about single hwskus. Only checks read them, so digests of the meaning of a file omit them.
+    /// Members of an ECMP group of hwskus whose facts have a number of their own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ecmp_widths: BTreeMap<String, u32>,
+    /// Facts about single hwskus. Only checks read the others, so digests of the meaning of a file omit them.
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
@@ -285,6 +289,9 @@ pub struct HwskuFacts {
     /// Whether SONiC trims packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming: Option<Claim>,
+    /// Members of one ECMP group, if the hwsku differs from `limits`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecmp_width: Option<EcmpWidth>,
 }
 
 /// Packet buffer.
@@ -332,6 +339,9 @@ pub struct Limits {
     pub ipv6_routes: u32,
     /// Members of one ECMP group.
     pub ecmp_width: u32,
+    /// Larger sizes of ECMP groups with equal shares.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub ecmp_sizes: BTreeSet<u32>,
     /// ECMP groups.
     pub ecmp_groups: u32,
     /// Neighbour entries.

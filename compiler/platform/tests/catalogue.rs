@@ -244,3 +244,25 @@ fn hwskus_that_trim_are_those_that_are_tested() {
     ];
     assert_eq!(published, BTreeSet::from(listed));
 }
+
+/// `SAI_NUM_ECMP_MEMBERS` differs between hwskus of one switch, and Spectrum has larger groups of some sizes.
+#[test]
+fn members_of_groups_are_those_of_the_hwsku() {
+    let catalogue = Catalogue::builtin();
+    let width = |id: &str, os, breakouts: &[&str]| {
+        let platform = catalogue.get(id).expect("it ships");
+        platform.group_width(os, breakouts.iter().map(|breakout| breakout.parse().expect("a breakout")))
+    };
+    for id in ["th5-512x100g", "th5-128x400g", "th5-64x800g"] {
+        let of = |breakouts: &[&str]| width(id, Os::Sonic, breakouts).members;
+        assert_eq!((of(&["8x100G"]), of(&["2x400G"]), of(&["1x800G"])), (512, 128, 64), "{id}");
+        assert_eq!((of(&["2x400G", "1x800G"]), of(&["8x100G", "2x400G"])), (96, 512), "{id}");
+    }
+    // A hwsku of SONiC limits no other operating system.
+    assert_eq!(width("th5-64x800g", Os::Eos, &["8x100G"]).members, 64);
+    let sn5640 = width("spectrum5-sn5640", Os::Sonic, &["8x100G"]);
+    let taken: Vec<u64> =
+        [128, 129, 200, 256, 257, 512, 8192].into_iter().filter(|at| sn5640.accepts(*at)).collect();
+    assert_eq!(taken, [128, 256, 512]);
+    assert_eq!([64, 129, 256, 4097].map(|needed| sn5640.most(needed)), [128, 256, 256, 128]);
+}

@@ -21,9 +21,9 @@ pub(crate) struct Kind {
     hardware: Vec<Hardware>,
 }
 
-/// A switch by tier, zone and index, or a complete tier, with the maximum size of its next-hop groups and its operating
+/// A switch by tier, zone and index, or a complete tier, with its platform, which limits next-hop groups, and its operating
 /// system.
-type Hardware = (TierId, Option<(ZoneId, u16)>, u32, &'static str);
+type Hardware = (TierId, Option<(ZoneId, u16)>, String, &'static str);
 
 /// Returns the hardware that is specific to a plane, if switches choose paths.
 fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
@@ -33,11 +33,11 @@ fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
     }
     let tiers = TierId::ALL.into_iter().filter_map(|tier| {
         let (platform, os) = topology.tier(tier)?.by_plane.get(&plane)?;
-        Some((tier, None, platform.limits.ecmp_width, os.word()))
+        Some((tier, None, platform.id.to_string(), os.word()))
     });
     let own = topology.exceptions.switches.iter().filter(|(switch, _)| switch.plane == plane);
     let single = own.map(|(switch, (platform, os))| {
-        (switch.tier, Some((switch.zone, switch.index)), platform.limits.ecmp_width, os.word())
+        (switch.tier, Some((switch.zone, switch.index)), platform.id.to_string(), os.word())
     });
     tiers.chain(single).collect()
 }

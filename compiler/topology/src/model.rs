@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use closc_artefacts::{Prefix, Routing};
-use closc_platform::{Breakout, CageSet, Os, Panel, Platform, Release, Slot};
+use closc_platform::{Breakout, CageSet, GroupWidth, Os, Panel, Platform, Release, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
@@ -620,6 +620,13 @@ impl Topology {
     pub fn blocks(&self, switch: Switch) -> [PortBlock; 2] {
         let tier = self.tier(switch.tier).expect("a switch exists only in a tier of the topology");
         [tier.down_in(switch.zone), tier.up_in(switch.zone)]
+    }
+
+    /// Returns the sizes of the ECMP groups of a switch.
+    pub fn group_width(&self, switch: Switch) -> GroupWidth<'_> {
+        let (platform, os) = self.hardware(switch);
+        let used = self.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
+        platform.group_width(os, used.map(|block| block.breakout))
     }
 
     /// Returns the slot of a port of a switch.

@@ -28,7 +28,11 @@ pub(super) fn measured(
     facts: &HwskuFacts,
 ) -> String {
     let text = with_limits(text, base, limits);
-    let text = with_facts(&text, base, hwsku, facts);
+    let mut known = base.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku)).cloned().unwrap_or_default();
+    if limits.contains_key(&Limit::EcmpWidth) {
+        known.ecmp_width = None;
+    }
+    let text = with_facts(&text, base, (hwsku, known), facts);
     if base.features.un || !matches!(facts.un, Some(Claim::Measured(_))) {
         return text;
     }
@@ -51,6 +55,10 @@ fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) ->
         let own = (base.limits.get(limit), base.limits.provenance.get(&limit));
         let (number, source) = limits.get(&limit).map_or(own, |(number, source)| (*number, Some(source)));
         let _ = writeln!(numbers, "  {}: {number}", key(limit));
+        let sizes = &base.limits.ecmp_sizes;
+        if limit == Limit::EcmpWidth && !limits.contains_key(&limit) && !sizes.is_empty() {
+            let _ = writeln!(numbers, "  ecmp_sizes: {}", inline(sizes));
+        }
         if let Some(source) = source {
             let _ = writeln!(sources, "    {}: {}", key(limit), inline(source));
         }
@@ -59,13 +67,12 @@ fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) ->
 }
 
 /// Replaces the facts about a hwsku. Those that were not measured stay.
-fn with_facts(text: &str, base: &Platform, hwsku: &str, facts: &HwskuFacts) -> String {
-    let known = base.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku));
-    let known = known.cloned().unwrap_or_default();
+fn with_facts(text: &str, base: &Platform, (hwsku, known): (&str, HwskuFacts), facts: &HwskuFacts) -> String {
     let own = HwskuFacts {
         since: known.since,
         un: facts.un.clone().or(known.un),
         trimming: facts.trimming.clone().or(known.trimming),
+        ecmp_width: known.ecmp_width,
     };
     let line = format!("    {}: {}\n", inline(&hwsku), inline(&own));
     let mut all = base.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default();

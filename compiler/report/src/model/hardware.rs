@@ -95,14 +95,15 @@ impl Kinds<'_> {
 }
 
 fn kind(platform: &Platform, os: Os, blocks: [PortBlock; 2]) -> Kind {
-    let used = blocks.into_iter().filter(|block| block.count + block.spare > 0);
+    let used = blocks.into_iter().filter(|block| block.count + block.spare > 0).map(|block| block.breakout);
+    let uplinks = blocks[1].count.into();
     let [down, up] = blocks.map(|own| block(platform, own));
     Kind {
         platform: platform.id.to_string(),
         title: platform.title.clone(),
         os: os.word(),
-        hwsku: platform.hwsku(used.map(|block| block.breakout)).map(str::to_owned),
-        ecmp_width: platform.limits.ecmp_width,
+        ecmp_width: platform.group_width(os, used.clone()).most(uplinks),
+        hwsku: platform.hwsku(used).map(str::to_owned),
         weighs: os.renders(Capability::StaticWeights),
         cages: cages(platform),
         down,

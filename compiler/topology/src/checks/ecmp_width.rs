@@ -1,12 +1,12 @@
 //! E0904: a switch has more uplinks than one ECMP group holds.
 
 use closc_artefacts::Routing;
-use closc_diagnostics::{Diagnostics, Rule};
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Limit;
 
 use crate::checks::limit_basis::Basis;
 use crate::checks::or_routing;
-use crate::checks::words::count;
+use crate::checks::words::{count, either};
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
@@ -15,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
     what: "With `ecmp-static` and `bgp-unnumbered`, the uplinks of a switch fit one ECMP group of its \
-           platform. So do its downlinks towards one T0 or zone. With BGP, they are also within the limit of \
+           platform. So do its downlinks towards one T0 or zone. Some platforms have larger groups of certain sizes \
+           only, and round others up. With BGP, they are also within the limit of \
            the routing daemon: 514 on SONiC, 256 elsewhere.",
     why: "Members that do not fit get no traffic, or the whole group is rejected and all traffic uses one \
            link.",
@@ -37,7 +38,8 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     }
     for hardware in &draft.hardware {
         let Some(tier) = draft.tier(hardware.tier) else { continue };
-        let held = u64::from(hardware.platform.limits.ecmp_width);
+        let width = hardware.group_width();
+        let held = width.members;
         let (ways, what, side) = widest(draft, tier);
         let paths = hardware.os.multipath_max().map(u64::from).filter(|_| draft.routing.speaks_bgp());
         // The limit of the daemon is published, even if that of the platform is assumed.
@@ -46,22 +48,25 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
                 format!("the BGP of `{}` uses at most {most}", hardware.os.word())
             }
             Some(_) => continue,
-            None if ways <= held || !basis.covers(hardware, Limit::EcmpWidth) => continue,
+            None if width.accepts(ways) || !basis.covers(hardware, Limit::EcmpWidth) => continue,
             None => format!("an ECMP group of `{}` has {held}", hardware.platform.id),
         };
         let message = format!("{} spreads over {}, but {holder}", hardware.who, links(ways, what));
-        out.push(
-            basis
-                .finding(&RULE, hardware, Limit::EcmpWidth, message)
-                .at(draft.ports_span(tier.id, side), links(ways, what))
-                .and(hardware.platform_span, format!("{held} members"))
-                .help(or_routing(
-                    "use fewer uplinks, or a platform with wider groups",
-                    "",
-                    draft,
-                    &[Routing::Srv6Static],
-                )),
-        );
+        let finding = basis
+            .finding(&RULE, hardware, Limit::EcmpWidth, message)
+            .at(draft.ports_span(tier.id, side), links(ways, what))
+            .and(hardware.platform_span, format!("{held} members"));
+        let larger = width.larger.filter(|_| !holder.starts_with("the BGP"));
+        let rounded = larger.map(|sizes| {
+            let sizes = either(sizes.iter().copied().map(u64::from));
+            format!("groups of other sizes than {sizes} are rounded up, so that some members get more")
+        });
+        out.push({ rounded.into_iter() }.fold(finding, Diagnostic::note).help(or_routing(
+            "use fewer uplinks, or a platform with wider groups",
+            "",
+            draft,
+            &[Routing::Srv6Static],
+        )));
     }
 }
 
@@ -86,7 +91,7 @@ fn widest(draft: &Draft<'_>, tier: &DraftTier) -> (u64, (&'static str, &'static 
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, findings, message};
 
     #[test]
     fn groups_are_wide_enough() {
@@ -95,6 +100,29 @@ mod tests {
         assert_eq!(
             message(fragment, "E0904"),
             "each T0 spreads over 128 uplinks, but an ECMP group of `box-64-ecmp` has 64"
+        );
+    }
+
+    /// The driver of Spectrum has groups of 256 members and rounds 200 up. SONiC's hwskus of one switch differ.
+    #[test]
+    fn published_sizes_are_accepted() {
+        let of = |platform: &str, up: u32| {
+            let found = findings(&format!(
+                "{{ routing: ecmp-static, qos: none, hosts: {{ groups: 2, per_group: 40, nic: {{ speed: 100G }} }}, \
+                 tiers: {{ t0: {{ platform: {platform}, os: sonic, down: {{ breakout: 8x100G }}, \
+                 up: {{ count: {up}, breakout: 8x100G }} }} }} }}"
+            ));
+            let found = found.iter().filter(|finding| ["E0904", "W0904"].contains(&finding.rule.code));
+            found.map(|finding| (finding.message.clone(), finding.notes.clone())).collect::<Vec<_>>()
+        };
+        for platform in ["spectrum5-sn5640", "th5-64x800g"] {
+            assert_eq!(of(platform, 256), [], "{platform}");
+        }
+        let (message, notes) = &of("spectrum4-sn5600-256x100g", 200)[0];
+        assert!(message.ends_with("but an ECMP group of `spectrum4-sn5600-256x100g` has 128"), "{message}");
+        assert!(
+            notes[0].starts_with("groups of other sizes than 256, 512, 1024, 2048 or 4096 are"),
+            "{notes:?}"
         );
     }
 }

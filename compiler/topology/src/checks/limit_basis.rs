@@ -36,7 +36,7 @@ pub(super) enum Basis {
 impl Basis {
     /// Returns whether the size of a platform has this basis.
     pub(super) fn covers(self, hardware: &Hardware, limit: Limit) -> bool {
-        let assumed = hardware.platform.limits.assumption(limit).is_some();
+        let assumed = hardware.assumption(limit).is_some();
         assumed == (self == Basis::Assumed)
     }
 
@@ -48,7 +48,7 @@ impl Basis {
         limit: Limit,
         message: String,
     ) -> Diagnostic {
-        match (self, hardware.platform.limits.assumption(limit)) {
+        match (self, hardware.assumption(limit)) {
             (Basis::Assumed, Some(reason)) => {
                 Diagnostic::warning(&RULE, message).note(format!("the limit is assumed: {reason}"))
             }

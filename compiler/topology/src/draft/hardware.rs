@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Balance, BalanceFact, Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
+use closc_platform::{
+    Balance, BalanceFact, Breakout, Catalogue, GroupWidth, Limit, Os, Platform, SkuFeature, Standing,
+};
 use closc_qos::units::Speed;
 
 use super::exceptions::{DraftExceptions, Entry};
@@ -53,6 +55,21 @@ impl Hardware {
             fact.speeds.as_ref().is_none_or(|speeds| self.fabric_speeds().is_subset(speeds))
         };
         self.platform.balance(balance, self.os).filter(takes)
+    }
+
+    /// Returns the sizes of its ECMP groups.
+    pub(crate) fn group_width(&self) -> GroupWidth<'_> {
+        self.platform.group_width(self.os, self.breakouts())
+    }
+
+    /// Returns why the size of a table is assumed, if it is neither published nor measured.
+    pub(crate) fn assumption(&self, limit: Limit) -> Option<&str> {
+        match limit {
+            Limit::EcmpWidth => self.group_width().assumption,
+            Limit::MySids | Limit::Ipv6Routes | Limit::EcmpGroups | Limit::Neighbours => {
+                self.platform.limits.assumption(limit)
+            }
+        }
     }
 
     /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.

@@ -106,7 +106,8 @@ impl Branches {
                             }
                             Fact::Segments => sdk.tunnels().map(|(_, has)| has == claims_un(platform, hwsku)),
                             Fact::EcmpWidth => {
-                                sdk.ecmp_width.map(|width| width >= ecmp_width(platform, switch, hwsku))
+                                let claimed = platform.group_width_of(Some(hwsku)).members;
+                                sdk.ecmp_width.map(|width| width == claimed)
                             }
                         };
                         (*release, confirmed)
@@ -136,7 +137,8 @@ impl Branches {
             let wrong = confirmed.iter().filter(|(_, confirmed)| *confirmed == Some(false));
             let wrong: Vec<String> = wrong.map(|(release, _)| release.to_string()).collect();
             if !wrong.is_empty() {
-                let _ = writeln!(text, "# {platform} {hwsku}: {} differ on {}", fact.words(), wrong.join(", "));
+                let _ =
+                    writeln!(text, "# {platform} {hwsku}: {} differ on {}", fact.words(), wrong.join(", "));
             }
         }
         for (at, (release, repository)) in self.0.iter().enumerate() {
@@ -167,16 +169,6 @@ pub(super) fn hwskus(platform: &Platform) -> Vec<&str> {
     let names: BTreeSet<&str> =
         sonic.hwskus.iter().map(|(_, name)| name.as_str()).chain([sonic.hwsku.as_str()]).collect();
     names.into_iter().collect()
-}
-
-/// Returns the members of an ECMP group that the catalogue claims for a hwsku. Members have one speed, so there are never
-/// more than ports of a speed.
-fn ecmp_width(platform: &Platform, switch: &Switch, hwsku: &str) -> u32 {
-    let mut of_speed: BTreeMap<u32, u32> = BTreeMap::new();
-    for row in switch.ports(hwsku).unwrap_or_default() {
-        *of_speed.entry(row.mbps).or_default() += 1;
-    }
-    platform.limits.ecmp_width.min(of_speed.into_values().max().unwrap_or_default())
 }
 
 /// Returns whether the catalogue claims uN for a hwsku.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 use closc_platform::{
-    Breakout, Buffer, Claim, FactorySetting, Fault, HwskuFacts, Limit, Platform, Power, Release,
+    Breakout, Buffer, Claim, EcmpWidth, FactorySetting, Fault, HwskuFacts, Limit, Platform, Power, Release,
 };
 
 /// Returns the properties of a platform with their sources.
@@ -86,7 +86,9 @@ fn limit(platform: &Platform, limit: Limit) -> String {
         let (word, source) = provenance.parts();
         format!(" ({word}: {source})")
     });
-    format!("{} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
+    let sizes = platform.limits.ecmp_sizes.iter().filter(|_| limit == Limit::EcmpWidth);
+    let larger: String = sizes.map(|size| format!(", or {}", number((*size).into()))).collect();
+    format!("{}{larger} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
 }
 
 /// Returns the load balancing beyond a hash, one line per kind: ``adaptive with nvue at 200G, 400G (published: ...)``.
@@ -113,7 +115,11 @@ fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
         Release::Master => format!("{hwsku}: sonic {since} only"),
         since => format!("{hwsku}: sonic {since} and later"),
     });
-    [since, of("uN", &facts.un), of("trimming", &facts.trimming)].into_iter().flatten().collect()
+    let width = facts.ecmp_width.as_ref().map(|EcmpWidth { members, source }| {
+        let (word, source) = source.parts();
+        format!("{hwsku}: {members} members of an ECMP group {word}: {source}")
+    });
+    [since, of("uN", &facts.un), of("trimming", &facts.trimming), width].into_iter().flatten().collect()
 }
 
 /// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.
