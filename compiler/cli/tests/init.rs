@@ -49,6 +49,32 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
 
+/// A switch whose hwsku is only in a later release than the assumed one is named, and the file states that release.
+#[test]
+fn a_later_release_is_stated() {
+    let place = Place::new();
+    let flags = "init --nics 8192 --planes 1 --routing bgp-unnumbered --platform th6-nh4210-128x800g --force";
+    let words: Vec<&str> = flags.split(' ').chain(["--out", "th6.yaml"]).collect();
+    let output = place.closc(&words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let release = "`sonic` master, the first release with hwsku `NH-4210-F-O256`";
+    assert!(said.contains(&format!("\nthe file states the release {release}\n")), "{said}");
+    assert!(said.contains("\nwarning[W0203]: `sonic` master "), "{said}");
+    let text = place.read("th6.yaml");
+    assert!(
+        text.contains("\nreleases: { sonic: master }  # the first with hwsku NH-4210-F-O256\n"),
+        "{text}"
+    );
+    let checked = place.ends_with_output(0, &["check", "th6.yaml", "--format", "json"]);
+    assert!(!checked.contains("lacks hwsku"), "{checked}");
+    let json = place.json(0, &words);
+    assert_eq!(json["release"], release);
+    assert!(
+        json["known_faults"][0].as_str().is_some_and(|fault| fault.starts_with("`sonic` master ")),
+        "{json}"
+    );
+}
+
 /// A value is checked before the next question is asked.
 #[test]
 fn the_first_wrong_value_is_reported() {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{SkuFeature, Standing};
+use closc_platform::{Release, SkuFeature, Standing};
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::Need;
@@ -29,6 +29,17 @@ const UNUSED: &str =
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
+    /// Returns the first release of the operating system with the hwskus of all its switches, and the last of these, if
+    /// the release that is assumed otherwise lacks one.
+    pub fn later_release(&self) -> Option<(&str, Release)> {
+        let assumed = self.os.releases()?.default;
+        let lacking = self.tiers().filter_map(|tier| {
+            let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
+            tier.platform.missing_hwsku((self.os, assumed), used)
+        });
+        lacking.max_by_key(|(_, release)| *release)
+    }
+
     /// Returns the QoS profiles that its switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
@@ -97,6 +108,10 @@ tiers:
     segments(&mut text, design.routing, later.or(design.third.as_ref()));
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
+    if let Some((hwsku, release)) = design.later_release() {
+        let os = design.os.word();
+        let _ = write!(text, "\nreleases: {{ {os}: {release} }}  # the first with hwsku {hwsku}\n");
+    }
     warnings(&mut text, need, design, is_firm);
     text
 }

@@ -17,6 +17,7 @@ mod need;
 mod page;
 mod row;
 
+pub(super) use checks::KNOWN_FAULT;
 pub(crate) use compare::COMPARE;
 pub(crate) use explain::EXPLAIN;
 pub(super) use need::ROUTINGS;

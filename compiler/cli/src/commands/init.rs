@@ -1,8 +1,8 @@
 //! `closc init`: creates a commented fabric file for a NIC count.
 //!
 //! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
-//! `closc design`, so the checks find nothing but known faults of releases. If the design exceeds an assumed limit,
-//! this is printed.
+//! `closc design`, so the checks find nothing but known faults of releases. These are printed, with the release that the
+//! file states, if it needs a later one. If the design exceeds an assumed limit, this is printed too.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -199,6 +199,10 @@ pub(crate) struct Written {
     /// Platform of each tier, the lowest first.
     platforms: Vec<String>,
     os: &'static str,
+    /// The release that the file states, if the release that is assumed otherwise lacks a hwsku.
+    release: Option<String>,
+    /// Known faults of the release that affect the fabric (W0203).
+    known_faults: Vec<String>,
 }
 
 fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
@@ -213,6 +217,8 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
             switches: picked.switches,
             platforms: picked.tiers.iter().map(|tier| tier.platform.clone()).collect(),
             os: picked.os,
+            release: picked.release.clone(),
+            known_faults: picked.known_faults.clone(),
         };
         return output::print(&output::document(&INIT, &written)?);
     }
@@ -225,6 +231,12 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
         command.out,
         design::title(picked)
     ));
+    if let Some(release) = &picked.release {
+        output::say(format_args!("the file states the release {release}"));
+    }
+    for fault in &picked.known_faults {
+        output::say(format_args!("warning[{}]: {fault}", design::KNOWN_FAULT));
+    }
     if let Some(assumed) = &picked.assumed {
         output::say(format_args!("the file allows to exceed an assumed limit: {assumed}"));
     }

@@ -10,7 +10,7 @@ use closc_compile::front::{self, Options, Source};
 use closc_design::{Design, Need, Side, Third, Tier, Verdict};
 
 /// The warning about a known fault of a release.
-pub(super) const KNOWN_FAULT: &str = "W0203";
+pub(in crate::commands) const KNOWN_FAULT: &str = "W0203";
 
 /// The error about a profile that has no thresholds for ports of a switch. It depends on speeds and hops, not on
 /// counts.

@@ -78,6 +78,7 @@ pub(in crate::commands) fn title(row: &Row) -> String {
 /// Returns its weaknesses, assumptions and known faults.
 pub(super) fn notes(row: &Row) -> Vec<String> {
     let weaknesses = row.weaknesses.iter().map(|weakness| format!("accepted: {weakness}"));
+    let release = row.release.iter().map(|release| format!("release: {release}"));
     let faults = row.known_faults.iter().map(|fault| format!("known fault: {fault}"));
     let assumed = row.assumed.iter().map(|assumed| format!("assumed limit exceeded: {assumed}"));
     let by_nic = (row.planes_by_nic > 1).then(|| {
@@ -97,7 +98,8 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
     });
     let unused = unused.filter(|unused| !unused.is_empty());
     let lanes = row.unequal_lanes.iter().map(|lanes| format!("modules: {lanes}"));
-    by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes).chain(faults).chain(assumed).collect()
+    let weak = by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes);
+    weak.chain(release).chain(faults).chain(assumed).collect()
 }
 
 fn body(text: &mut String, row: &Row) {

@@ -77,7 +77,9 @@ pub(crate) struct Row {
     pub unequal_lanes: Vec<String>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
-    /// Known faults of the assumed releases that affect this design.
+    /// The release that the file states, if the release that is assumed otherwise lacks a hwsku.
+    pub release: Option<String>,
+    /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
     /// Its growth, with `--stages`.
     pub stages: Vec<StageRow>,
@@ -210,6 +212,9 @@ impl Row {
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
             unequal_lanes: design.unequal_lanes(),
             assumed: passed.assumed,
+            release: design.later_release().map(|(hwsku, release)| {
+                format!("`{}` {release}, the first release with hwsku `{hwsku}`", design.os.word())
+            }),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
