@@ -14,6 +14,7 @@ mod cause;
 pub mod floor;
 mod front;
 mod judge;
+pub mod lanes;
 pub mod list;
 mod locate;
 pub mod modules;

@@ -75,6 +75,17 @@ fn a_later_release_is_stated() {
     );
 }
 
+/// NICs of 400G have four lanes of 100G. A port of 400G can also have all eight lanes of a cage.
+#[test]
+fn nics_have_the_usual_lanes() {
+    let place = Place::new();
+    let words =
+        ["init", "--nics", "64", "--planes", "1", "--platform", "spectrum4-sn5600", "--out", "a.yaml"];
+    place.ends(0, &words);
+    let text = place.read("a.yaml");
+    assert!(text.contains("nic: { speed: 400G, lanes: 4 }") && text.contains("breakout: 2x400G"), "{text}");
+}
+
 /// A value is checked before the next question is asked.
 #[test]
 fn the_first_wrong_value_is_reported() {

@@ -53,11 +53,10 @@ pub struct Tier<'a> {
 }
 
 impl Tier<'_> {
-    /// Returns the used and the total cages of a switch. A port block that takes the port numbers of two cages uses both.
+    /// Returns the used and the total cages of a switch.
     pub fn cages(&self) -> (u32, u32) {
-        let (named, all) = (self.platform.panel.cages, self.chassis.panel.cages);
         let used = self.down.cages() + self.up.map_or(0, Side::cages);
-        (used * u32::from(all / named.max(1)).max(1), all.into())
+        self.platform.cages_used(used, self.chassis)
     }
 
     /// Returns the bandwidth of all its switches in Gb/s, whether it is used or not.
@@ -155,8 +154,13 @@ impl<'a> Design<'a> {
 
     /// Returns the lanes of a NIC: those of its switch ports.
     pub fn nic_lanes(&self) -> u32 {
-        let panel = &self.t0.platform.panel;
-        u32::from(self.planes) * u32::from(panel.lanes / self.t0.down.breakout.ports.max(1)).max(1)
+        let width = self.t0.down.breakout.width(self.t0.platform.panel.lanes);
+        u32::from(self.planes) * u32::from(width).max(1)
+    }
+
+    /// Returns the lanes of most NICs of this speed: one per 100G, and at least one in each plane.
+    pub(crate) fn usual_nic_lanes(&self) -> u32 {
+        u32::from(self.planes) * self.port_speed.mbps().div_ceil(Speed::gbps(100).mbps())
     }
 
     /// Returns the T1s of a plane and zone.

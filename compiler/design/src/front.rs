@@ -196,9 +196,12 @@ impl<'a, 'p> Candidates<'a, 'p> {
 
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
-        let measure = floor.measure(self.numbers, &floor.media());
-        measure
-            .is_ok_and(|measure| self.is_below_bar(floor, &Measure { hops: hops(tiers.into()), ..measure }))
+        match floor.measure(self.numbers, &floor.media()) {
+            Ok(measure) => self.is_below_bar(floor, &Measure { hops: hops(tiers.into()), ..measure }),
+            // A design with these parts cannot be compared either. One of them gives the reason.
+            Err(Unmeasured::Price) => self.unpriced > 0,
+            Err(Unmeasured::Power) => self.unpublished > 0,
+        }
     }
 
     fn take(&mut self, design: Design<'a>) {
@@ -222,8 +225,9 @@ fn has_limits_of(design: &Design<'_>, other: &Design<'_>) -> bool {
     design.os == other.os && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
 }
 
-/// Simplicity of a design: kinds of switches, places for NICs, and cages that stay empty.
-fn plain(design: &Design<'_>) -> (usize, u32, u64) {
+/// Simplicity of a design: kinds of switches, lanes of NICs that differ from the usual number, places for NICs, and cages
+/// that stay empty.
+fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
     let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.hardware()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -231,7 +235,8 @@ fn plain(design: &Design<'_>) -> (usize, u32, u64) {
         let (used, all) = tier.cages();
         u64::from(all - used) * u64::from(tier.switches)
     });
-    (kinds.len(), design.places(), unused.sum())
+    let lanes = design.nic_lanes().abs_diff(design.usual_nic_lanes());
+    (kinds.len(), lanes, design.places(), unused.sum())
 }
 
 /// Orders a front: the best by the objective first, then the best by each measure, then the rest by the objective.

@@ -1,37 +1,38 @@
 //! Cables whose ends have lanes of different speeds.
 //!
-//! In: a design. Out: the kinds of cables for which the usual modules of both ends do not match. Invariants: optical
-//! lanes are those of the electrical side from 200 Gb/s on (IEEE 802.3dj); slower ports have modules with a gearbox to
-//! 100 Gb/s (400GBASE-DR4, IEEE 802.3 clause 124, on 8 lanes of 50 Gb/s).
+//! In: the ports at both ends of a cable. Out: a line if the usual cable or modules do not match. Invariants: copper has no
+//! electronics between lanes; modules have a gearbox where their optical lanes are faster than those of the port
+//! (400GBASE-DR4, IEEE 802.3 clause 124, on 8 lanes of 50 Gb/s).
 
 use std::fmt;
 
+use closc_platform::{Breakout, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Tier};
+use crate::optics::is_assembly;
 
 /// Lanes of a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Lanes {
-    /// Number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lanes {
     count: u32,
-    /// Speed of each.
     speed: Speed,
 }
 
-/// Cables with different lanes at their ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct UnequalLanes {
-    /// Ends, as fabric files name them.
-    ends: &'static str,
+/// Ports at the ends of a kind of cables.
+#[derive(Debug, Clone, Copy)]
+pub struct CableEnds<'a> {
+    /// Its name in fabric files.
+    pub kind: &'static str,
+    /// Medium of the cables.
+    pub medium: &'a str,
+    /// Whether the medium is copper end to end.
+    pub is_copper: bool,
     /// Lanes of the lower port.
-    lower: Lanes,
+    pub lower: Lanes,
     /// Lanes of the upper port.
-    upper: Lanes,
+    pub upper: Lanes,
 }
-
-/// From this speed on, modules have as many optical as electrical lanes.
-const WITHOUT_GEARBOX: Speed = Speed::gbps(200);
 
 impl fmt::Display for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,37 +40,47 @@ impl fmt::Display for Lanes {
     }
 }
 
-impl fmt::Display for UnequalLanes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ports have {} and {} lanes: order modules with equal optical lanes",
-            self.ends, self.lower, self.upper
-        )
+impl Lanes {
+    /// Returns the lanes of a port of this speed over `count` lanes.
+    pub fn of(port: Speed, count: u32) -> Self {
+        let count = count.max(1);
+        Lanes { count, speed: Speed::from_mbps(port.mbps() / count).unwrap_or(port) }
+    }
+
+    /// Returns the lanes of a port of a switch.
+    pub fn of_port(platform: &Platform, breakout: Breakout) -> Self {
+        Lanes::of(breakout.speed, breakout.width(platform.panel.lanes).into())
     }
 }
 
-impl Lanes {
-    fn of(tier: &Tier<'_>, side: Side) -> Self {
-        let cage = side.breakout.share.map_or(tier.platform.panel.lanes, |share| share.lanes);
-        let count = (u32::from(cage) / u32::from(side.breakout.ports).max(1)).max(1);
-        let speed = side.breakout.speed;
-        Lanes { count, speed: Speed::from_mbps(speed.mbps() / count).unwrap_or(speed) }
+impl CableEnds<'_> {
+    /// Returns a line if the lanes of the ends differ.
+    pub fn unequal(self) -> Option<String> {
+        let CableEnds { kind, medium, is_copper, lower, upper } = self;
+        let remedy = if is_copper {
+            format!("`{medium}` does not convert: use an optical or retimed cable")
+        } else if is_assembly(medium) {
+            "order cables that convert between them".to_owned()
+        } else {
+            "order modules with equal optical lanes".to_owned()
+        };
+        (lower != upper).then(|| format!("{kind} ports have {lower} and {upper} lanes: {remedy}"))
     }
 }
 
 impl Design<'_> {
-    /// Returns a line for each kind of cables between switches whose ends have different lanes, one of them without a
-    /// gearbox.
+    /// Returns a line for each kind of cables between switches whose ends have different lanes.
     pub fn unequal_lanes(&self) -> Vec<String> {
-        let pair = |ends, lower: &Tier<'_>, upper: &Tier<'_>| {
-            let (lower, upper) = (Lanes::of(lower, lower.up?), Lanes::of(upper, upper.down));
-            let is_unequal = lower != upper && lower.speed.max(upper.speed) >= WITHOUT_GEARBOX;
-            is_unequal.then_some(UnequalLanes { ends, lower, upper })
+        let media = self.media();
+        let pair = |kind, medium, lower: &Tier<'_>, upper: &Tier<'_>| {
+            let lanes = |tier: &Tier<'_>, side: Side| Lanes::of_port(tier.platform, side.breakout);
+            let (lower, upper) = (lanes(lower, lower.up?), lanes(upper, upper.down));
+            CableEnds { kind, medium, is_copper: false, lower, upper }.unequal()
         };
-        let t1 = self.has_t1().then(|| pair("t0-t1", &self.t0, &self.t1)).flatten();
-        let t2 = self.third.as_ref().and_then(|third| pair("t1-t2", &self.t1, &third.tier));
-        t1.into_iter().chain(t2).map(|unequal| unequal.to_string()).collect()
+        let t1 = self.has_t1().then(|| pair("t0-t1", media.t0_t1.medium, &self.t0, &self.t1)).flatten();
+        let t2 =
+            self.third.as_ref().and_then(|third| pair("t1-t2", media.t1_t2.medium, &self.t1, &third.tier));
+        t1.into_iter().chain(t2).collect()
     }
 }
 
@@ -84,12 +95,28 @@ mod tests {
             let platform = catalogue.get(name).unwrap();
             let breakout =
                 *platform.panel.breakouts.iter().find(|split| split.to_string() == breakout).unwrap();
-            let down = Side { count: 1, breakout };
-            let chassis = catalogue.chassis(platform);
-            Lanes::of(&Tier { platform, chassis, switches: 1, down, up: None }, down).to_string()
+            Lanes::of_port(platform, breakout).to_string()
         };
         assert_eq!(lanes("th6-1024x100g", "2x400G"), "4 x 100G");
         assert_eq!(lanes("spectrum6-sn6600", "4x400G"), "2 x 200G");
         assert_eq!(lanes("spectrum3-sn4700", "1x400G"), "8 x 50G");
+    }
+
+    #[test]
+    fn the_medium_decides_the_remedy() {
+        let port = Speed::gbps(400);
+        let ends = |medium, is_copper| {
+            let (lower, upper) = (Lanes::of(port, 4), Lanes::of(port, 8));
+            CableEnds { kind: "nic-t0", medium, is_copper, lower, upper }.unequal().unwrap()
+        };
+        assert_eq!(
+            ends("dac", true),
+            "nic-t0 ports have 4 x 100G and 8 x 50G lanes: `dac` does not convert: use an optical or retimed cable"
+        );
+        assert!(ends("aoc", false).ends_with("order cables that convert between them"));
+        assert!(ends("dr4", false).ends_with("order modules with equal optical lanes"));
+        let lanes = Lanes::of(port, 4);
+        let equal = CableEnds { kind: "nic-t0", medium: "dac", is_copper: true, lower: lanes, upper: lanes };
+        assert_eq!(equal.unequal(), None);
     }
 }

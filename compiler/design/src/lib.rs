@@ -33,6 +33,7 @@ pub use design::{Design, Side, Third, Tier};
 pub use figures::{Losses, RACK_UNITS};
 pub use file::{ASSUMED, text};
 pub use front::{Candidates, Found, Front, Verdict, merged, order};
+pub use lanes::{CableEnds, Lanes};
 pub use measure::{Compared, Measure, Objective, Unmeasured};
 pub use need::{Limits, Need, Ratio};
 pub use optics::{is_assembly, module_watts};

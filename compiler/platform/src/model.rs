@@ -419,6 +419,14 @@ impl Platform {
         self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
     }
 
+    /// Returns the used and the total cages of the switch, if `used` cages of this entry are in use. `chassis` is the entry
+    /// with all cages of the switch. A port block that takes the port numbers of two cages uses both.
+    pub fn cages_used(&self, used: u32, chassis: &Platform) -> (u32, u32) {
+        let all = u32::from(chassis.panel.cages);
+        let each = (all / u32::from(self.panel.cages).max(1)).max(1);
+        (used * each, all)
+    }
+
     /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor and
     /// machine. Without such a name, it is the first part of the name.
     pub fn vendor(&self) -> &str {

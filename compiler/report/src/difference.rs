@@ -10,7 +10,7 @@ use closc_diff::rollout::Seconds;
 use closc_diff::{Line, Report, Sign, show};
 
 use crate::drawing;
-use crate::text::{escape, fill};
+use crate::text::{escape, fill, words};
 
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -224,39 +224,9 @@ fn waves(out: &mut String, report: &Report) {
     let _ = writeln!(out, "</ol>\n<p>In all about {}.</p>", Seconds(all));
 }
 
-/// Converts a sentence to HTML: text in backticks becomes code, and `->` an arrow.
-fn words(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    let is_paired = parts.len() % 2 == 1;
-    let mut out = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        let shown = escape(part).replace("-&gt;", "&rarr;");
-        match (at % 2 == 1, is_paired) {
-            (true, true) => {
-                let _ = write!(out, "<code>{shown}</code>");
-            }
-            (_, false) if at > 0 => {
-                let _ = write!(out, "&#96;{shown}");
-            }
-            _ => out.push_str(&shown),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_names_and_what_others_wrote_is_text() {
-        assert_eq!(words("`p0-t0-001` 4 -> 5"), "<code>p0-t0-001</code> 4 &rarr; 5");
-        assert_eq!(words("a ` b"), "a &#96; b");
-        for hostile in ["<img src=x onerror=y>", "`<script>x</script>`", "``<b>", "</code><i>`"] {
-            let shown = words(hostile).replace("<code>", "").replace("</code>", "");
-            assert!(!shown.contains('<'), "{hostile}: {shown}");
-        }
-    }
 
     #[test]
     fn a_change_has_two_sides_where_it_has_one_arrow() {

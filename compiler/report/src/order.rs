@@ -73,12 +73,14 @@ impl Order {
         unplaced(&bill)?;
         let entries = bill.entries();
         let counted = count::count(plan, &entries);
-        let tables = vec![
+        let mut tables = vec![
             switches(&counted.switches),
             modules(&counted.modules),
             cables(&entries),
             power(&counted.racks),
         ];
+        let notes = closc_cabling::lanes::unequal(plan);
+        tables.extend((!notes.is_empty()).then(|| self::notes(&notes)));
         Ok(Order { fabric: plan.name().to_string(), tables, is_measured: floor.is_some() })
     }
 
@@ -182,6 +184,11 @@ fn cables(entries: &[Entry]) -> OrderTable {
     let head =
         &["ends", "medium", "length", "lower speed", "upper speed", "links", "lower cages", "upper cages"];
     OrderTable { name: "cables", head, rows: rows.collect() }
+}
+
+fn notes(notes: &[String]) -> OrderTable {
+    let rows = notes.iter().map(|note| vec![Cell::text(note.as_str())]);
+    OrderTable { name: "notes", head: &["note"], rows: rows.collect() }
 }
 
 fn power(racks: &[Rack]) -> OrderTable {

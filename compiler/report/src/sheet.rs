@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 
-use crate::text::{escape, fill};
+use crate::text::{escape, fill, words};
 
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -61,7 +61,7 @@ pub fn sheet(sheet: &Sheet) -> String {
     for (at, design) in sheet.designs.iter().enumerate() {
         let _ = writeln!(body, "<h2 id=\"design-{0}\">{0}. {1}</h2>", at + 1, escape(&design.title));
         for note in &design.notes {
-            let _ = writeln!(body, "<p class=\"note\">{}</p>", escape(note));
+            let _ = writeln!(body, "<p class=\"note\">{}</p>", words(note));
         }
         let _ = writeln!(
             body,

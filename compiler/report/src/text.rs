@@ -2,6 +2,8 @@
 //!
 //! In: text. Out: text. Invariants: escaped text cannot begin or end an element or change the direction of writing.
 
+use std::fmt::Write as _;
+
 use closc_diagnostics::printable;
 
 /// Escapes text for HTML.
@@ -15,6 +17,26 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Converts a sentence to HTML: text in backticks becomes code, and `->` an arrow.
+pub(crate) fn words(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_paired = parts.len() % 2 == 1;
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        let shown = escape(part).replace("-&gt;", "&rarr;");
+        match (at % 2 == 1, is_paired) {
+            (true, true) => {
+                let _ = write!(out, "<code>{shown}</code>");
+            }
+            (_, false) if at > 0 => {
+                let _ = write!(out, "&#96;{shown}");
+            }
+            _ => out.push_str(&shown),
         }
     }
     out
@@ -38,7 +60,17 @@ pub(crate) fn fill(frame: &str, parts: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fill;
+    use super::{fill, words};
+
+    #[test]
+    fn names_are_names_and_what_others_wrote_is_text() {
+        assert_eq!(words("`p0-t0-001` 4 -> 5"), "<code>p0-t0-001</code> 4 &rarr; 5");
+        assert_eq!(words("a ` b"), "a &#96; b");
+        for hostile in ["<img src=x onerror=y>", "`<script>x</script>`", "``<b>", "</code><i>`"] {
+            let shown = words(hostile).replace("<code>", "").replace("</code>", "");
+            assert!(!shown.contains('<'), "{hostile}: {shown}");
+        }
+    }
 
     #[test]
     fn what_is_put_in_is_not_searched_for_marks() {

@@ -15,7 +15,7 @@ use closc_diagnostics::figures::number;
 use closc_diagnostics::printable;
 use closc_diagnostics::show::json::{self, JsonDiagnostic};
 use closc_plan::Plan;
-use closc_platform::{Os, Release};
+use closc_platform::{Catalogue, Os, Release};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -72,15 +72,18 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     }
     let [file] = command.files.as_slice() else { return several(args, command) };
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
-    output::judged(args, Outcome::Fine, &CHECK, &result(&input.plan, input.warnings), human)
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
+    let result = result(&input.plan, &catalogue, input.warnings);
+    output::judged(args, Outcome::Fine, &CHECK, &result, human)
 }
 
 fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
+    let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let (mut items, mut failed) = (Vec::new(), 0);
     for file in &command.files {
         input::reject_table(file)?;
         let item = match read(args, file)? {
-            Ok(reading) => item(args, file, reading),
+            Ok(reading) => item(args, file, (reading, &catalogue)),
             Err(error) => {
                 if args.format != Format::Json {
                     output::failure(&anyhow::Error::new(error), args.format);
@@ -121,7 +124,7 @@ fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<std::result::Result<Read
     }
 }
 
-fn item(args: &Args, file: &Utf8Path, reading: Reading) -> Item {
+fn item(args: &Args, file: &Utf8Path, (reading, catalogue): (Reading, &Catalogue)) -> Item {
     let Reading { plan, diagnostics, sources } = reading;
     let mut shown = Vec::new();
     if args.format == Format::Json {
@@ -130,11 +133,11 @@ fn item(args: &Args, file: &Utf8Path, reading: Reading) -> Item {
     } else {
         input::show(args, &diagnostics, &sources);
     }
-    let check = plan.map(|plan| result(&plan, diagnostics.warnings()));
+    let check = plan.map(|plan| result(&plan, catalogue, diagnostics.warnings()));
     Item { file: file.to_string(), error: None, check, diagnostics: shown }
 }
 
-fn result(plan: &Plan, warnings: usize) -> Result {
+fn result(plan: &Plan, catalogue: &Catalogue, warnings: usize) -> Result {
     let topology = plan.topology();
     Result {
         fabric: topology.name.to_string(),
@@ -142,7 +145,7 @@ fn result(plan: &Plan, warnings: usize) -> Result {
         counts: plan.fabric().counts(),
         absent_planes: plan.topology().absent_planes().into_iter().map(|plane| plane.0).collect(),
         releases: releases(plan),
-        summary: Summary::of(plan),
+        summary: Summary::of(plan, catalogue),
         warnings,
     }
 }

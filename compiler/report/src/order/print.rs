@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use closc_diagnostics::figures::number;
 
 use super::{Cell, Order};
-use crate::text::{escape, fill};
+use crate::text::{escape, fill, words};
 
 const FRAME: &str = include_str!("../page/difference.html");
 const STYLE: &str = include_str!("../page/page.css");
@@ -51,7 +51,7 @@ impl Order {
 
 fn cell(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => format!("<td>{}</td>", escape(text)),
+        Cell::Text(text) => format!("<td>{}</td>", words(text)),
         Cell::Number(count) => format!("<td class=\"n\">{}</td>", number(*count)),
         Cell::Absent => "<td class=\"n\">–</td>".to_owned(),
     }

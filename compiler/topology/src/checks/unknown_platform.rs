@@ -88,11 +88,13 @@ fn named_otherwise<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let ids = |fits: &dyn Fn(&Platform) -> bool| -> Vec<&str> {
         all.iter().filter(|platform| fits(platform)).map(|platform| platform.id.as_str()).collect()
     };
+    let is_own = |hwsku: &String| hwsku.eq_ignore_ascii_case(name);
+    let first = ids(&|platform| platform.sonic.iter().any(|sonic| is_own(&sonic.hwsku)));
+    if !first.is_empty() {
+        return first;
+    }
     let of_hwsku = ids(&|platform| {
-        platform.sonic.iter().any(|sonic| {
-            let others = sonic.hwskus.iter().map(|(_, hwsku)| hwsku);
-            std::iter::once(&sonic.hwsku).chain(others).any(|hwsku| hwsku.eq_ignore_ascii_case(name))
-        })
+        platform.sonic.iter().any(|sonic| sonic.hwskus.iter().any(|(_, hwsku)| is_own(hwsku)))
     });
     if of_hwsku.is_empty() { ids(&|platform| holds(&platform.title)) } else { of_hwsku }
 }

@@ -1,14 +1,15 @@
 //! Figures of a fabric besides its counts: rails, oversubscription, switches by model, unused cages.
 //!
-//! In: a plan. Out: [`Summary`]. Invariants: every switch counts towards exactly one model; a cage counts as used if at
+//! In: a plan and the catalogue. Out: [`Summary`]. Invariants: every switch counts towards exactly one model; a cage counts as used if at
 //! least one of its ports is.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use closc_diagnostics::figures::number;
 use closc_plan::Plan;
-use closc_platform::Os;
+use closc_platform::{Catalogue, Os, Platform};
 use closc_topology::TierId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub(super) struct Summary {
     rails: u8,
     /// Switches by tier, hardware and ports.
     models: Vec<Model>,
+    /// Cables whose ends have different lanes, so that the usual cables or modules do not match.
+    unequal_lanes: Vec<String>,
 }
 
 /// Switches of one kind.
@@ -29,7 +32,7 @@ struct Model {
     platform: String,
     os: &'static str,
     switches: u64,
-    /// Cages on the panel; absent for software.
+    /// Cages of the switch; absent for software.
     cages: Option<u64>,
     /// Cages without a port in use; absent for software.
     unused_cages: Option<u64>,
@@ -42,32 +45,36 @@ type Kind<'a> = (TierId, &'a str, Os, [(u16, u8, u32); 2]);
 
 impl Summary {
     /// Computes the figures of a plan.
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &Plan, catalogue: &Catalogue) -> Self {
         let topology = plan.topology();
-        let mut found: BTreeMap<Kind<'_>, (Option<u64>, u64)> = BTreeMap::new();
+        let mut found: BTreeMap<Kind<'_>, (&Arc<Platform>, u64)> = BTreeMap::new();
         for switch in plan.switches() {
             let (platform, os) = topology.hardware(switch);
             let blocks = topology.blocks(switch);
             let figures =
                 blocks.map(|block| (block.count, block.breakout.ports, block.breakout.speed.mbps()));
-            // Software switches have no cages.
-            let cages = (!platform.is_software()).then(|| platform.panel.cages.into());
             let kind = (switch.tier, platform.id.as_str(), os, figures);
-            found.entry(kind).or_insert((cages, 0)).1 += 1;
+            found.entry(kind).or_insert((platform, 0)).1 += 1;
         }
-        let models = found.into_iter().map(|((tier, platform, os, blocks), (cages, switches))| Model {
-            tier: tier.label(),
-            platform: platform.to_owned(),
-            os: os.word(),
-            switches,
-            cages,
-            unused_cages: cages.map(|cages| cages.saturating_sub(blocks.map(used_cages).iter().sum())),
-            oversubscription: ratio(blocks),
+        let models = found.into_iter().map(|((tier, name, os, blocks), (platform, switches))| {
+            let used = platform.cages_used(blocks.map(used_cages).iter().sum(), catalogue.chassis(platform));
+            // Software switches have no cages.
+            let cages = (!platform.is_software()).then_some(used);
+            Model {
+                tier: tier.label(),
+                platform: name.to_owned(),
+                os: os.word(),
+                switches,
+                cages: cages.map(|(_, all)| all.into()),
+                unused_cages: cages.map(|(used, all)| all.saturating_sub(used).into()),
+                oversubscription: ratio(blocks),
+            }
         });
-        Summary { rails: topology.hosts.rails, models: models.collect() }
+        let models = models.collect();
+        Summary { rails: topology.hosts.rails, models, unequal_lanes: closc_cabling::lanes::unequal(plan) }
     }
 
-    /// Returns a line per model, for people.
+    /// Returns a line per model and kind of unequal cable, for people.
     pub(super) fn text(&self) -> String {
         let mut text = format!("{:>13}  {}\n", self.rails, label("rails", self.rails.into()));
         for model in &self.models {
@@ -80,6 +87,9 @@ impl Summary {
                 let _ = write!(text, ", {unused} of {cages} cages unused");
             }
             text.push('\n');
+        }
+        for unequal in &self.unequal_lanes {
+            let _ = writeln!(text, "cables: {unequal}");
         }
         text
     }
@@ -96,8 +106,8 @@ pub(super) fn label(plural: &str, count: u64) -> String {
     }
 }
 
-fn used_cages((count, ports, _): (u16, u8, u32)) -> u64 {
-    u64::from(count).div_ceil(u64::from(ports.max(1)))
+fn used_cages((count, ports, _): (u16, u8, u32)) -> u32 {
+    u32::from(count).div_ceil(u32::from(ports.max(1)))
 }
 
 fn ratio([down, up]: [(u16, u8, u32); 2]) -> Option<String> {

@@ -136,7 +136,8 @@ pub(super) fn row(
 ) -> Row {
     let qos = plan.topology().qos.name().to_string();
     let passed = Passed { qos, assumed, base_rtt_ns: plan.delay().base_rtt.0, ..Passed::absent() };
-    Row::new(design, measure, &media(plan.topology()), is_priced, passed)
+    let row = Row::new(design, measure, &media(plan.topology()), is_priced, passed);
+    Row { unequal_lanes: closc_cabling::lanes::unequal(plan), ..row }
 }
 
 /// Returns the host settings of a file that differ from a need.

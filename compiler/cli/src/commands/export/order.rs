@@ -8,11 +8,11 @@ use closc_render::Artefact;
 use closc_report::Order;
 
 use super::write;
-use crate::args::Args;
 use crate::args::export::OrderArgs;
+use crate::args::{Args, Format};
 use crate::commands::place;
 use crate::input;
-use crate::output::Outcome;
+use crate::output::{self, Outcome};
 
 /// Writes the order.
 pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
@@ -21,6 +21,11 @@ pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
     let order = Order::of(&input.plan, floor.as_ref())?;
     let mut files: Vec<Artefact> =
         order.csv().map(|(name, text)| Artefact::new(format!("order/{name}.csv"), text)).collect();
+    if args.format != Format::Json && !args.quiet {
+        closc_cabling::lanes::unequal(&input.plan)
+            .iter()
+            .for_each(|note| output::say(format_args!("note: {note}")));
+    }
     files.push(Artefact::new("order/order.html", order.html()));
     files.push(Artefact::new("order/order.xlsx", order.xlsx().context("cannot write a workbook")?));
     write(args, &command.out, &files)
