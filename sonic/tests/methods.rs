@@ -187,10 +187,7 @@ fn an_overlay_that_clashes_is_refused_by_name() {
         ("b.json", r#"{ "tables": { "X": { "k": { "f": "2" } } } }"#),
     ]);
     let error = change("a", &tree, &tree, &site.expect("right"), false).expect_err("two things");
-    assert_eq!(
-        error.to_string(),
-        "`X|k.f` of `a` is `2` in `b.json` and `1` in `a.json`"
-    );
+    assert_eq!(error.to_string(), "`X|k.f` of `a` is `2` in `b.json` and `1` in `a.json`");
     let error = overlay(&[("c.json", "{ \"tables\": {},\n \"device\": [] }")]).expect_err("unknown");
     assert!(error.to_string().starts_with("`c.json`:2:"), "{error}");
 }

@@ -272,9 +272,9 @@ pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
 /// Rejects an output file whose extension is of a format that is not written.
 pub(crate) fn check_extension(out: &Utf8Path, written: &[&str], advice: &str) -> anyhow::Result<()> {
     const FORMATS: [&str; 36] = [
-        "bmp", "csv", "doc", "docx", "dot", "drawio", "eps", "gif", "gv", "htm", "html", "jpeg", "jpg", "json",
-        "markdown", "md", "mmd", "odg", "ods", "odt", "pdf", "png", "ppt", "pptx", "ps", "puml", "rtf", "svg", "tex",
-        "tif", "tiff", "vsd", "vsdx", "webp", "xls", "xlsx",
+        "bmp", "csv", "doc", "docx", "dot", "drawio", "eps", "gif", "gv", "htm", "html", "jpeg", "jpg",
+        "json", "markdown", "md", "mmd", "odg", "ods", "odt", "pdf", "png", "ppt", "pptx", "ps", "puml",
+        "rtf", "svg", "tex", "tif", "tiff", "vsd", "vsdx", "webp", "xls", "xlsx",
     ];
     let extension = out.extension().map(str::to_ascii_lowercase).unwrap_or_default();
     if FORMATS.contains(&&*extension) && !written.contains(&&*extension) {

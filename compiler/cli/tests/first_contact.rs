@@ -145,7 +145,11 @@ fn a_folder_is_not_a_fabric_file() {
     let said = place.ends(1, &["check", "tree"]);
     assert!(said.contains("`tree` is a folder") && said.contains("`closc verify tree`"), "{said}");
     let said = place.ends(1, &["check", "topologies/lab"]);
-    assert!(said.contains("is a folder: name a fabric file; it has no `manifest.json`") && !said.contains("os error"), "{said}");
+    assert!(
+        said.contains("is a folder: name a fabric file; it has no `manifest.json`")
+            && !said.contains("os error"),
+        "{said}"
+    );
 }
 
 #[test]

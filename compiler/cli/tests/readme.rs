@@ -133,7 +133,8 @@ fn the_tour_works_as_it_is_written() {
 #[test]
 fn the_readme_has_the_drawing_and_the_comment_of_the_program() {
     let place = Place::new();
-    let drawn = place.ends(0, &["export", "drawing", "topologies/reference/mrc-8x512.yaml", "--out", "drawn.svg"]);
+    let drawn =
+        place.ends(0, &["export", "drawing", "topologies/reference/mrc-8x512.yaml", "--out", "drawn.svg"]);
     assert!(drawn.contains("drawn.svg"), "{drawn}");
     let image = root().join("docs/images/mrc-8x512.svg");
     if std::env::var_os("CLOSC_BLESS").is_some() {

@@ -103,7 +103,21 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     let why = push(&[]);
     assert!(why.contains("has no sequence number"), "{why}");
     assert!(!place.path("audit.jsonl").exists(), "nothing began");
-    let shown = place.ends(1, &["compile", "fabric.yaml", "--out", "tree", "--sign", "ours", "--sequence", "3", "--expires", "2020-02-29"]);
+    let shown = place.ends(
+        1,
+        &[
+            "compile",
+            "fabric.yaml",
+            "--out",
+            "tree",
+            "--sign",
+            "ours",
+            "--sequence",
+            "3",
+            "--expires",
+            "2020-02-29",
+        ],
+    );
     assert!(shown.contains("`--expires 2020-02-29` is in the past"), "{shown}");
     // Time passes.
     compile(&["--sequence", "3", "--expires", "2999-12-31"]);

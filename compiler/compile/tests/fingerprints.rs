@@ -83,7 +83,8 @@ fn backups_of_nic_ports_follow_the_domains() {
     let text = text
         .replace("groups: 256, per_group: 128", "outputs: [nccl], groups: 4, per_group: 16")
         .replace("up: 128", "up: 16");
-    let with = |members: &str| shape::plan(&format!("{text}\ndomains: {{ feed: {{ members: [{members}] }} }}\n"));
+    let with =
+        |members: &str| shape::plan(&format!("{text}\ndomains: {{ feed: {{ members: [{members}] }} }}\n"));
     let (old, new) = (with("p0-t0-001"), with("p0-t0-001, p1-t0-001"));
     let differ = |unit: &Unit| units(&old)[unit].1 != units(&new)[unit].1;
     assert!(units(&old).keys().any(differ), "the example has to show it");

@@ -115,7 +115,9 @@ fn sentence(row: &PairChange) -> String {
         if row.pairs == 1 { ["is", "s", "has", "it loses"] } else { ["are", "", "have", "they lose"] };
     match (row.old, row.new) {
         (None, Some(share)) => format!("{pairs} {place} {are} added, with {}", counted(share.usable, "path")),
-        (Some(share), None) => format!("{pairs} {place} {are} removed, with {}", counted(share.usable, "path")),
+        (Some(share), None) => {
+            format!("{pairs} {place} {are} removed, with {}", counted(share.usable, "path"))
+        }
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
             format!("{pairs} {place} {are} cut off: {they} {}", every(old.usable))
         }

@@ -117,9 +117,7 @@ fn verdict(report: &Report) -> (Weight, String) {
     let losing: u64 = fewer.map(|pairs| pairs.pairs).sum();
     let hitless = report.rollout.as_ref().map(|rollout| rollout.hitless);
     match (losing, hitless) {
-        (0, Some(true)) => {
-            (Weight::Good, "Hitless: no pair of NICs loses a path.".to_owned())
-        }
+        (0, Some(true)) => (Weight::Good, "Hitless: no pair of NICs loses a path.".to_owned()),
         (0, Some(false)) => (
             Weight::Mind,
             "Not hitless: no pair of NICs loses a path for good, but switches in use change.".to_owned(),

@@ -65,7 +65,11 @@ pub enum FleetError {
         rules: Option<&'static str>,
     },
     /// Several switches with the same address.
-    #[error("inventory: {} have the address {address}: {}; write `{{name}}` or `{{address}}` in it", some(devices), few(devices))]
+    #[error(
+        "inventory: {} have the address {address}: {}; write `{{name}}` or `{{address}}` in it",
+        some(devices),
+        few(devices)
+    )]
     OneAddress {
         /// The switches.
         devices: Vec<String>,
@@ -425,7 +429,8 @@ fn one_address(inventory: &Inventory, tree: &Tree, select: &impl Fn(&str) -> boo
     let names = tree.sonic().iter().chain(tree.others().keys()).filter(|name| select(name));
     for name in names {
         let sonic = inventory.sonic_of(name).map(|rule| (&rule.address, rule.port));
-        let Some((address, port)) = sonic.or_else(|| inventory.ssh_of(name).map(|rule| (&rule.address, rule.port)))
+        let Some((address, port)) =
+            sonic.or_else(|| inventory.ssh_of(name).map(|rule| (&rule.address, rule.port)))
         else {
             continue;
         };

@@ -358,10 +358,13 @@ impl Inventory {
         let other = text.find('{').filter(|at| !text[*at..].starts_with("{address}"));
         if let Some(at) = other {
             let end = text[at..].find('}').map_or(text.len(), |length| at + length + 1);
-            let reason = format!("`{}` is not a placeholder: use `{{name}}` or `{{address}}`", &text[at..end]);
+            let reason =
+                format!("`{}` is not a placeholder: use `{{name}}` or `{{address}}`", &text[at..end]);
             return fault(reason);
         }
-        if let Some((host, port)) = text.split_once(':').filter(|(_, port)| !is_endpoint && port.parse::<u16>().is_ok()) {
+        if let Some((host, port)) =
+            text.split_once(':').filter(|(_, port)| !is_endpoint && port.parse::<u16>().is_ok())
+        {
             return fault(format!("`{text}` has a port: write `address: {host}` and `port: {port}`"));
         }
         if !text.contains("{address}") {

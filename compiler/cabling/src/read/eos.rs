@@ -35,7 +35,10 @@ mod tests {
         let text = r#"[{"port":"Ethernet33/1","neighborDevice":"p0-t1-001","neighborPort":"Ethernet1/1","ttl":120}]"#;
         let found = read(&serde_json::from_str(text).expect("JSON")).expect("a list");
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].port.as_str(), found[0].neighbours[0].label().as_str()), ("Ethernet33/1", "p0-t1-001 Ethernet1/1"));
+        assert_eq!(
+            (found[0].port.as_str(), found[0].neighbours[0].label().as_str()),
+            ("Ethernet33/1", "p0-t1-001 Ethernet1/1")
+        );
         let fault = read(&serde_json::json!([{ "neighborPort": "x" }])).expect_err("no port");
         assert!(fault.to_string().contains("lldpNeighbors.0.port"), "{fault}");
     }

@@ -46,8 +46,9 @@ pub(super) fn plane(plan: &Plan, plane: PlaneId) -> Drawing {
     let mut above: Option<(&Row, Vec<usize>)> = None;
     for (from_top, row) in own.iter().enumerate() {
         let first = (columns - row.boxes()) / 2;
-        let boxes: Vec<usize> =
-            (0..row.boxes()).map(|at| drawing.node(switches(plan, row, at, (from_top, first + at)))).collect();
+        let boxes: Vec<usize> = (0..row.boxes())
+            .map(|at| drawing.node(switches(plan, row, at, (from_top, first + at))))
+            .collect();
         if let Some((upper, upper_boxes)) = &above {
             join(plan, &mut drawing, (upper, upper_boxes), (row, &boxes));
         }

@@ -60,7 +60,12 @@ pub(super) fn cables(count: u64, speed: Option<Speed>) -> String {
 }
 
 /// Returns the speed of the uplinks of a tier if it is the same in all zones.
-pub(super) fn speed_up(plan: &Plan, plane: PlaneId, tier: TierId, zones: impl Iterator<Item = ZoneId>) -> Option<Speed> {
+pub(super) fn speed_up(
+    plan: &Plan,
+    plane: PlaneId,
+    tier: TierId,
+    zones: impl Iterator<Item = ZoneId>,
+) -> Option<Speed> {
     let of = |zone| plan.topology().blocks(Switch { plane, tier, zone, index: 0 })[1].breakout.speed;
     let mut speeds = zones.map(of);
     let first = speeds.next()?;

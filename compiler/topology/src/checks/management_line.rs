@@ -31,7 +31,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.management.unusable == Some(Unusable::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the list of management ports does not name its columns")
-                .at(draft.at(field!("addresses.management_list")), "its first line does not have exactly these columns")
+                .at(
+                    draft.at(field!("addresses.management_list")),
+                    "its first line does not have exactly these columns",
+                )
                 .help(format!("its first line must be `{MANAGEMENT_COLUMNS}`")),
         );
     }

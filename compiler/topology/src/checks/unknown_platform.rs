@@ -59,9 +59,8 @@ impl<'a> Advice<'a> {
         let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
         let is_plausible = draft.catalogue.plausible(name);
         let of_chip = |known: &&str| is_plausible(known);
-        let near = nearest(name, usual().filter(of_chip)).or_else(|| {
-            nearest(name, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty())
-        });
+        let near = nearest(name, usual().filter(of_chip))
+            .or_else(|| nearest(name, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty()));
         match near {
             Some(meant) => Advice::Meant(meant),
             None if !titled.is_empty() => Advice::Titled(titled),

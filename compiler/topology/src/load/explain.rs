@@ -247,11 +247,14 @@ fn open_quote(span: Span, text: &str) -> Option<Diagnostic> {
     for line in text[..lost].split_inclusive('\n') {
         let value = line.split_once(": ").map_or("", |(_, value)| value.trim());
         let quote = value.chars().next().filter(|first| ['"', '\''].contains(first));
-        if let Some(quote) = quote.filter(|quote| value.matches(*quote).count() == 1 && line.ends_with('\n')) {
+        if let Some(quote) = quote.filter(|quote| value.matches(*quote).count() == 1 && line.ends_with('\n'))
+        {
             let at = start + line.find(value).unwrap_or(0);
             let at = Span::new(span.source, at..at + 1);
             let reason = format!("this `{quote}` is not closed");
-            return Some(faults::syntax(&reason, Some(UNCLOSED), at).and(span, "this is read as a part of it"));
+            return Some(
+                faults::syntax(&reason, Some(UNCLOSED), at).and(span, "this is read as a part of it"),
+            );
         }
         start += line.len();
     }
