@@ -29,4 +29,4 @@ pub use profile::{
 };
 pub use release::{Date, Release};
 pub use routing::Routing;
-pub use table::{OPEN_QUOTE, open_quote, separator};
+pub use table::{OPEN_QUOTE, open_quote, record_line, separator};

@@ -43,13 +43,24 @@ pub fn open_quote(text: &[u8], separator: u8) -> Option<u64> {
     matches!(cell, Cell::Quoted).then_some(opened)
 }
 
+/// Returns the line of a record. The position that a reader of CSV returns, a byte and its line, is before the line end of
+/// `\r\n`, and before the lines that it skips: empty ones, and those that begin with `comment`.
+pub fn record_line(text: &[u8], (byte, line): (u64, u64), comment: Option<u8>) -> u64 {
+    let rest = usize::try_from(byte).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
+    let passed = rest.split(|byte| *byte == b'\n').take_while(|text| {
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        text.is_empty() || comment == Some(text[0])
+    });
+    line + passed.count() as u64
+}
+
 /// The message for such a quote.
 pub const OPEN_QUOTE: &str =
     "a quote `\"` opens here and is not closed: close it, or write `\"\"` for a quote in a cell";
 
 #[cfg(test)]
 mod tests {
-    use super::{open_quote, separator};
+    use super::{open_quote, record_line, separator};
 
     #[test]
     fn quotes_are_closed() {
@@ -59,6 +70,14 @@ mod tests {
         assert_eq!(open("a,b\n1,3\"\n# \"\n"), None, "inches, and a comment");
         assert_eq!(open("a,b\n1,2\n\"3,4\n5,6\n"), Some(3));
         assert_eq!(open("a,b\n1,\"2\"\""), Some(2));
+    }
+
+    #[test]
+    fn records_have_the_line_of_their_text() {
+        let line = |text: &str, comment| record_line(text.as_bytes(), (3, 1), comment);
+        assert_eq!(line("a,b\r\n1,2", None), 2, "an empty rest of the header's line");
+        assert_eq!(line("a,b\n# c\r\n\n1,2", Some(b'#')), 4);
+        assert_eq!(line("a,b\n#1,2", None), 2);
     }
 
     #[test]

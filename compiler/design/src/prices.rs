@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use closc_artefacts::{OPEN_QUOTE, open_quote};
+use closc_artefacts::{OPEN_QUOTE, open_quote, record_line};
 use closc_platform::{Catalogue, Platform};
 
 use crate::bill::{Bill, Item, PARTS};
@@ -54,6 +54,7 @@ impl Prices {
     ///
     /// [`PricesError`] with the line.
     pub fn read(text: &str) -> Result<Self, PricesError> {
+        let text = text.trim_start_matches('\u{feff}');
         let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
         let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
         if let Some(line) = open_quote(text.as_bytes(), delimiter) {
@@ -71,7 +72,8 @@ impl Prices {
                 let line = error.position().map_or(0, csv::Position::line);
                 PricesError::Form { line, cause: error.to_string() }
             })?;
-            let line = row.position().map_or(0, csv::Position::line);
+            let at = row.position().map_or((0, 0), |start| (start.byte(), start.line()));
+            let line = record_line(text.as_bytes(), at, Some(b'#'));
             let (item, price) = (row[0].to_owned(), &row[1]);
             let Some(price) = price.parse::<u64>().ok().filter(|price| *price <= PRICE_MAX) else {
                 let cause = format!("`{price}` is not a whole number up to {PRICE_MAX}");
@@ -151,5 +153,9 @@ mod tests {
         ] {
             assert!(Prices::read(wrong).is_err(), "{wrong}");
         }
+        // As spreadsheets write it: a byte order mark, and lines that end in `\r\n`.
+        let sheet = "\u{feff}item;price\r\na;5\r\n# c\r\n\r\nb;1.5\r\n";
+        let why = Prices::read(sheet).unwrap_err().to_string();
+        assert_eq!(why, "line 5: `1.5` is not a whole number up to 1000000000");
     }
 }

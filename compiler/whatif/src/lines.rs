@@ -57,7 +57,8 @@ pub(crate) fn rows<const N: usize>(text: &str, header: &[&str; N]) -> Vec<Result
                 continue;
             }
         };
-        let line = record.position().map_or(0, csv::Position::line);
+        let at = record.position().map_or((0, 0), |start| (start.byte(), start.line()));
+        let line = closc_artefacts::record_line(text.as_bytes(), at, Some(b'#'));
         if rows.is_empty() && record.iter().eq(header.iter().copied()) {
             continue;
         }

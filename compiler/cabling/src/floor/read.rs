@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use closc_artefacts::{OPEN_QUOTE, open_quote};
+use closc_artefacts::{OPEN_QUOTE, open_quote, record_line};
 
 use super::{Floor, FloorRack, Trays};
 
@@ -97,7 +97,8 @@ impl Floor {
         let (mut racks, mut names, mut places) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for row in reader.records() {
             let row = row.map_err(|error| form(&error))?;
-            let line = row.position().map_or(0, csv::Position::line);
+            let at = row.position().map_or((0, 0), |start| (start.byte(), start.line()));
+            let line = record_line(text.as_bytes(), at, Some(b'#'));
             let rack = rack(&Row { cells: &row, columns: &columns, line })?;
             if !names.insert(rack.name.clone()) {
                 return Err(FloorError::Known { line, name: rack.name });
@@ -210,6 +211,7 @@ mod tests {
             ("rack,row,x,y,units,x\n", "column `x` is there twice"),
             ("rack,row,x,y,units\n", "there is no rack"),
             ("rack,row,x,y,units\nA,a,0,0,0\n", "line 2: `0` is not a whole number of rack units"),
+            ("rack,row,x,y,units\r\n# b\r\nA,a,0,0,0\r\n", "line 3: `0` is not a whole number of rack units"),
             ("rack,row,x,y,units\nA,a,nan,0,1\n", "line 2: `nan` is not a number of metres"),
             ("rack,row,x,y,units\nA,a,1e9,0,1\n", "line 2: `1e9` is not a number of metres"),
             ("rack,row,x,y,units\n,a,0,0,1\n", "line 2: `` is not a name"),

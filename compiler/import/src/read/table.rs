@@ -9,7 +9,7 @@
 //! | `name,role`, and `device_type` | NetBox, import and export of devices |
 
 use closc_artefacts::cables::State;
-use closc_artefacts::{OPEN_QUOTE, open_quote, separator};
+use closc_artefacts::{OPEN_QUOTE, open_quote, record_line, separator};
 use closc_qos::units::{Length, Speed};
 use closc_topology::media::Medium;
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -63,7 +63,8 @@ fn rows(plant: &mut Plant, file: u32, text: &str) {
     let mut record = StringRecord::new();
     loop {
         let at = |record: &StringRecord| {
-            let line = record.position().map_or(1, csv::Position::line);
+            let start = record.position().map_or((0, 1), |start| (start.byte(), start.line()));
+            let line = record_line(text.as_bytes(), start, None);
             At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }
         };
         match reader.read_record(&mut record) {

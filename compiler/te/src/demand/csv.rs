@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
         match reader.read_record(&mut record) {
             Ok(false) => return,
             Ok(true) => {
-                let line = record.position().map_or(0, |start| line(bytes, start));
+                let line = line(bytes, record.position());
                 if record.len() == width {
                     let cell = record.get(columns.rate).unwrap_or_default();
                     // Spreadsheets that separate cells by `;` or tabs write 1.5 as `1,5`.
@@ -58,14 +58,8 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
     }
 }
 
-/// Returns the line of a record. The reader's position is that before the lines that it skips.
-fn line(bytes: &[u8], start: &csv::Position) -> u64 {
-    let rest = bytes.get(start.byte() as usize..).unwrap_or_default();
-    let passed = rest.split(|byte| *byte == b'\n').take_while(|text| {
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        text.is_empty() || text[0] == b'#'
-    });
-    start.line() + passed.count() as u64
+fn line(bytes: &[u8], start: Option<&csv::Position>) -> u64 {
+    start.map_or(0, |start| closc_artefacts::record_line(bytes, (start.byte(), start.line()), Some(b'#')))
 }
 
 fn form(error: &csv::Error) -> FaultKind {
