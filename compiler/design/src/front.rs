@@ -147,7 +147,9 @@ impl<'a, 'p> Candidates<'a, 'p> {
         if self.is_below_bar(&design, &measure) {
             return;
         }
-        let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();
+        let by_measure = self.by_routing.entry(design.routing.word()).or_default();
+        // Most measures have one design: a vector that grows by itself starts with room for four.
+        let equal = by_measure.entry(measure).or_insert_with(|| Vec::with_capacity(1));
         match equal.iter_mut().find(|kept| has_limits_of(kept, &design)) {
             Some(kept) if plain(kept) <= plain(&design) => {}
             Some(kept) => *kept = design,

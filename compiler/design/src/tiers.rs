@@ -106,9 +106,13 @@ impl Part<'_> {
         let t1s = middle.iter().filter(|t1| t1.panel.down.speed == split.speed && !is_needless(&t1.panel));
         for t1 in t1s {
             let least = base.groups.div_ceil(t1.groups).max(2);
+            let fitting = &zones[zones.partition_point(|(zones, _)| *zones < least)..];
+            let Some((fewest, _)) = fitting.first() else { continue };
+            if found.omits(&self.middle_floor(base, t1, *fewest), 3) {
+                continue;
+            }
             for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == t1.higher.speed) {
-                let fitting = zones.iter().filter(|(zones, _)| *zones >= least);
-                for (zones, units) in fitting.take(self.effort.most()) {
+                for (zones, units) in fitting.iter().take(self.effort.most()) {
                     // More zones have more T1s.
                     if found.omits(&self.high_floor(base, t1, t2, *zones), 3) {
                         break;
@@ -147,24 +151,30 @@ impl Part<'_> {
         }
     }
 
+    /// Returns the T0s and T1s of every design of three tiers with these, if it has at least `zones` zones.
+    fn middle_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, zones: u32) -> Design<'a> {
+        let (down, t1s) = (base.groups * base.up, zones * base.up);
+        let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
+        floor.t1.switches = u32::from(self.planes) * t1s;
+        floor.t1.down.count = full_cages(down / t1s, t1.panel.down);
+        let count = full_cages(self.all_t1_uplinks(base, t1) / t1s, t1.higher);
+        floor.t1.up = Some(Side { count, breakout: t1.higher });
+        floor
+    }
+
     /// Returns the parts that every design of three tiers with these switches has, if it has at least `zones` zones.
     fn high_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, t2: &Panel<'a>, zones: u32) -> Design<'a> {
-        let planes = u32::from(self.planes);
-        let (down, t1s) = (base.groups * base.up, zones * base.up);
-        let up = t1_uplinks(down, t1.panel.down.speed, t1.higher);
+        let up = self.all_t1_uplinks(base, t1);
         let t2s = up.div_ceil(t2.ports()).max(1);
-        let third = self.third(base, t2, 1, (1, 1));
-        let mut floor = self.design(base, (1, base.up), &t1.panel, 1, Some((third, up)));
-        floor.t1.switches = planes * t1s;
-        floor.t1.down.count = full_cages(down / t1s, t1.panel.down);
-        if let Some(side) = &mut floor.t1.up {
-            side.count = full_cages(up / t1s, t1.higher);
-        }
-        if let Some(third) = &mut floor.third {
-            third.tier.switches = planes * t2s;
-            third.tier.down.count = full_cages(up / t2s, t2.down);
-        }
-        floor
+        let mut third = self.third(base, t2, 1, (1, 1));
+        third.tier.switches = u32::from(self.planes) * t2s;
+        third.tier.down.count = full_cages(up / t2s, t2.down);
+        Design { third: Some(third), ..self.middle_floor(base, t1, zones) }
+    }
+
+    /// Returns the fewest uplinks of all T1s of a plane together.
+    fn all_t1_uplinks(self, base: &Base<'_>, t1: &Middle<'_>) -> u32 {
+        t1_uplinks(base.groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
     /// Returns numbers of zones, each with the units of a zone. T0s with fewer places, or fewer zones, need more units.
@@ -221,10 +231,35 @@ fn rows(up: u32, zones: u32, ports: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut fewest = u32::MAX;
     // From the rows whose T2s have ports for all zones.
     let least = (zones * up).div_ceil(ports).max(1);
-    let completed = (least..=up).map(move |rows| (rows, up.next_multiple_of(rows)));
-    completed.filter(move |(rows, uplinks)| {
-        let is_better = zones * uplinks / rows <= ports && *uplinks < fewest;
-        fewest = if is_better { *uplinks } else { fewest };
-        is_better
-    })
+    (least..=up)
+        .map_while(move |rows| {
+            // Later rows do not have fewer.
+            if fewest == up {
+                return None;
+            }
+            let uplinks = up.next_multiple_of(rows);
+            let is_better = zones * uplinks / rows <= ports && uplinks < fewest;
+            fewest = if is_better { uplinks } else { fewest };
+            Some(is_better.then_some((rows, uplinks)))
+        })
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A floor is computed with the fewest switches. More of them have fewer ports each, and may need fewer cages.
+    #[test]
+    fn full_cages_are_a_floor_for_more_switches() {
+        let split = Breakout { ports: 8, speed: Speed::gbps(100), share: None };
+        let cages = |ports: u32| Side::cages_of(ports, split);
+        for (ports, fewest) in (1..=96).flat_map(|ports| (1..=12).map(move |fewest| (ports, fewest))) {
+            let floor = fewest * cages(full_cages(ports / fewest, split));
+            for switches in fewest..=16 {
+                let all = switches * cages(ports.div_ceil(switches));
+                assert!(floor <= all, "{ports} ports on {fewest} and {switches} switches");
+            }
+        }
+    }
 }

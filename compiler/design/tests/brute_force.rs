@@ -6,7 +6,8 @@ use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Compared, Design, Found, Limits, Measure, Need, Ratio, Sieve, Verdict, merged, sample, space,
+    Candidates, Compared, Design, Found, Limits, Measure, Need, Prices, Ratio, Sieve, Verdict, merged,
+    sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
@@ -467,6 +468,35 @@ fn a_bar_omits_nothing_of_the_front() {
         assert_eq!(found, front(&need), "{nodes} nodes, {planes} planes, {speed}G");
     }
     assert!(omitted > 0, "the bar omits no branch");
+}
+
+/// The cost of a design is the sum over its switches, cables and cages. Designs with an item without a price are omitted,
+/// and counted.
+#[test]
+fn prices_are_a_number_of_each_design() {
+    let catalogue = Catalogue::builtin();
+    let parts = "cable nic-t0,1\ncable switch-switch,2\nmodule switch-switch,3\n";
+    let prices = Prices::read(&format!("item,price\nspectrum4-sn5600,7\n{parts}")).expect("a table");
+    let compared = Compared { prices: Some(&prices), power: false };
+    let found = |boxes: &[&str]| {
+        let need = need(boxes, 64, 2, 400, (1, 1));
+        let mut candidates = Candidates::new(compared);
+        space(&need, &catalogue, &mut candidates).expect("there are designs");
+        let unpriced = candidates.unpriced;
+        let Ok(fronts) = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm));
+        (merged(fronts.into_values()), unpriced)
+    };
+    let (priced, none) = found(&["spectrum4-sn5600"]);
+    assert!(none == 0 && !priced.is_empty());
+    for Found { measure, design, .. } in &priced {
+        let nic_cables = u64::from(design.places()) * u64::from(design.planes);
+        let sum = u64::from(measure.switches) * 7 + nic_cables + measure.cables * 2 + measure.modules * 3;
+        assert_eq!(measure.cost, sum, "{measure:?}");
+    }
+    let (both, unpriced) = found(&["spectrum4-sn5600", "spectrum3-sn4700"]);
+    let measures = |front: &[Found<'_>]| front.iter().map(|found| found.measure).collect::<Vec<_>>();
+    assert_eq!(measures(&both), measures(&priced));
+    assert!(unpriced > 0, "the reason for an empty front");
 }
 
 /// The loops do make fabrics of each kind.
