@@ -463,9 +463,15 @@ fn a_single_tier_is_proposed_compiled_and_grows() {
     place.ends(0, &["check", "one.yaml", "-D", "warnings", "--allow", "W0203"]);
     place.ends(0, &["compile", "one.yaml", "--out", "one"]);
     place.ends(0, &["verify", "one"]);
-    let explained =
-        place.json(0, &words("--nics 64 --planes 2 --platform spectrum4-sn5600 --explain one.yaml"));
-    assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
+    // All traffic stays on a switch, whatever bandwidth up a need asks for.
+    for ratio in ["1:1", "1:2"] {
+        let flags = "--nics 64 --planes 2 --platform spectrum4-sn5600 --explain one.yaml --oversubscription";
+        let explained = place.json(0, &words(&format!("{flags} {ratio}")));
+        assert!(
+            explained["on_front"] == true && explained["outside"] == serde_json::json!([]),
+            "{explained:#}"
+        );
+    }
     let page = place.ends(0, &words("--nics 64 --planes 1 --platform spectrum4-sn5600 --tiers 1"));
     for wanted in [
         "1 switch, 1 plane of 400G, 1 tier,",

@@ -110,6 +110,13 @@ fn each_proposal_passes_the_checks() {
             let tree = format!("tree-{at}");
             place.ends(0, &["compile", &names[0], "--out", &tree, "-D", "warnings", "--allow", "W0203"]);
             place.ends(0, &["verify", &tree]);
+            let need = need.iter().map(String::as_str);
+            let words: Vec<&str> = ["design", "--explain", &names[0]].into_iter().chain(need).collect();
+            let explained = place.json(0, &words);
+            assert!(
+                explained["on_front"] == true && explained["outside"] == Value::Array(Vec::new()),
+                "{explained:#}"
+            );
             proved += 1;
         }
     }

@@ -74,7 +74,8 @@ fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();
-    if !ratio.is_within(limits.oversubscription) {
+    // Without a tier above, traffic stays on a T0 and has all bandwidth.
+    if design.has_t1() && !ratio.is_within(limits.oversubscription) {
         found.push(Breach::Oversubscription(ratio, limits.oversubscription));
     }
     let planes = u32::from(design.planes);
