@@ -48,7 +48,10 @@ enum Command {
         view: ViewArgs,
     },
     /// Show faults found by probes; exit 1 if there are any
-    Probe,
+    Probe {
+        #[command(flatten)]
+        view: ViewArgs,
+    },
     /// Show recent events
     Events {
         /// Only after this event
@@ -365,7 +368,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
         command @ (Command::Completions { .. } | Command::Man { .. }) => return describe(command),
         Command::Status { .. } => Request::Status {},
         Command::Paths { to, .. } => Request::Paths { to: *to },
-        Command::Probe => Request::Findings {},
+        Command::Probe { .. } => Request::Findings {},
         Command::Events { after, .. } => Request::Events { after: *after },
         Command::Losses { after } => Request::Losses { after: *after },
         Command::Deny(args) => Request::Deny { ban: ban(args) },
@@ -387,7 +390,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
         (other, None) => print(format_args!("{}\n", serde_json::to_string_pretty(other)?))?,
     }
     let findings = answer.as_array().is_some_and(|list| !list.is_empty());
-    Ok(!(matches!(cli.command, Command::Probe) && findings))
+    Ok(!(matches!(cli.command, Command::Probe { .. }) && findings))
 }
 
 /// Returns the kind of table that a command prints, unless it prints JSON.
@@ -395,6 +398,7 @@ fn table_of(command: &Command) -> Option<show::Kind> {
     let (kind, view) = match command {
         Command::Status { view } => (show::Kind::Status, view),
         Command::Paths { view, .. } => (show::Kind::Paths, view),
+        Command::Probe { view } => (show::Kind::Findings, view),
         Command::Events { view, .. } => (show::Kind::Events, view),
         _ => return None,
     };

@@ -22,6 +22,7 @@ pub(crate) enum Format {
 pub(crate) enum Kind {
     Status,
     Paths,
+    Findings,
     Events,
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn human(kind: Kind, answer: &Value) -> String {
     match kind {
         Kind::Status => status(answer),
         Kind::Paths => paths(answer),
+        Kind::Findings => findings(answer),
         Kind::Events => events(answer),
     }
 }
@@ -72,8 +74,10 @@ fn status(answer: &Value) -> String {
     });
     let head = ["FAR NIC", "PLANES", "GOOD", "BAD", "DENIED", "SENT", "LOST", "LOST %", "RTT us"];
     section(&mut text, &head, &channels.collect::<Vec<_>>());
-    let findings = list(&answer["findings"]).map(finding);
-    section(&mut text, &["FINDING", "PLACE", "STATE", "PROBES LOST"], &findings.collect::<Vec<_>>());
+    if list(&answer["findings"]).next().is_some() {
+        text.push('\n');
+        text.push_str(&findings(&answer["findings"]));
+    }
     let denials = list(&answer["denials"]).map(|denial| {
         let scope = ["plane", "uplinks", "t1_uplinks", "zone", "group", "downlink"];
         let scope = scope.iter().filter(|key| !denial[**key].is_null());
@@ -86,6 +90,11 @@ fn status(answer: &Value) -> String {
     let counters = counters.map(|(name, value)| vec![plain(&name.replace('_', " ")), cell(value)]);
     section(&mut text, &["COUNTER", "VALUE"], &counters.collect::<Vec<_>>());
     text
+}
+
+fn findings(answer: &Value) -> String {
+    let rows: Vec<_> = list(answer).map(finding).collect();
+    table(&["FINDING", "PLACE", "STATE", "PROBES LOST"], &rows)
 }
 
 /// Formats the row of a finding.
@@ -218,5 +227,8 @@ COUNTER  VALUE
 probes   7
 ";
         assert_eq!(human(Kind::Status, &answer), expected);
+        let probe =
+            "FINDING  PLACE             STATE  PROBES LOST\nuplink   plane 2 uplink 1  gray   3 of 64\n";
+        assert_eq!(human(Kind::Findings, &answer["findings"]), probe);
     }
 }
