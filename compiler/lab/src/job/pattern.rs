@@ -162,9 +162,10 @@ impl Work {
         Some(Next { from, number, to: self.target(from, number) })
     }
 
-    /// In a ring, a NIC passes on received messages: message k waits for message k - 1 of the previous NIC.
+    /// In a ring, a NIC starts with as many messages as it may have in flight, and then passes on received ones. With n in
+    /// flight, message k waits for message k - n of the previous NIC.
     fn is_free(&self, from: usize, number: u64) -> bool {
-        self.pattern != Pattern::Ring || number <= self.arrived[from].0
+        self.pattern != Pattern::Ring || number < self.arrived[from].0 + self.outstanding as u64
     }
 
     /// Records the arrival of a message.
@@ -254,13 +255,15 @@ mod tests {
 
     #[test]
     fn a_ring_passes_on_what_it_got() {
-        let mut work = Work::new(Pattern::Ring, 3, 4, Some(3), 0);
+        let mut work = Work::new(Pattern::Ring, 3, 2, Some(4), 0);
         for from in 0..3 {
-            assert_eq!(work.take(from), Some(Next { from, number: 0, to: (from + 1) % 3 }));
-            assert_eq!(work.take(from), None, "nothing came in yet");
+            let next = |number| Some(Next { from, number, to: (from + 1) % 3 });
+            assert_eq!((work.take(from), work.take(from)), (next(0), next(1)));
         }
+        work.done(1, 0);
+        assert_eq!(work.take(1), None, "nothing came in yet");
         work.done(0, 0);
-        assert_eq!(work.take(1).map(|next| next.number), Some(1), "what came from 0 goes on");
+        assert_eq!(work.take(1).map(|next| next.number), Some(2), "what came from 0 goes on");
         assert_eq!(work.take(0), None);
         assert_eq!(work.take(2), None);
     }
