@@ -257,9 +257,10 @@ fn every_fault_of_a_scenario_is_made_and_repaired() {
 
 #[test]
 fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
-    let count = |qos: &str, pattern| {
-        // The fabric has eight NICs.
-        let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+    let count = |qos: &str, pattern, groups: &str| {
+        // This also makes it four NICs per group.
+        let text = shipped("lab/two-planes-p4").replace("up: 2", "up: 4");
+        let text = text.replace("groups: 2", groups).replace("os: linux", "os: none");
         let text = text.replace("qos: lossy-trim", &format!("qos: {qos}"));
         // Two bursts, each longer than a queue.
         let burst = Orders {
@@ -277,13 +278,13 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
              probability: 100 }} }} }} }} }}"
         )
     };
-    let (early, _) = count(&marking("10KB", "30KB"), Pattern::AllToAll);
-    let (late, _) = count(&marking("200KB", "300KB"), Pattern::AllToAll);
-    let (never, _) = count("{ base: lossy-trim, classes: { data: { ecn: off } } }", Pattern::AllToAll);
+    let spray = |qos: &str| count(qos, Pattern::AllToAll, "groups: 4").0;
+    let (early, late) = (spray(&marking("10KB", "30KB")), spray(&marking("200KB", "300KB")));
+    let never = spray("{ base: lossy-trim, classes: { data: { ecn: off } } }");
     assert!(early.ecn_marked > late.ecn_marked, "{early:?} {late:?}");
     assert_eq!(never.ecn_marked, 0);
-    // Seven senders with limited windows send more to one NIC than a queue holds.
-    let (cut, report) = count("lossy-trim", Pattern::Incast);
+    // The first windows of 31 senders to one NIC are more than its queues hold.
+    let (cut, report) = count("lossy-trim", Pattern::Incast, "groups: 8");
     assert!(cut.trimmed > 0 && report.messages.resent >= cut.trimmed, "{cut:?} {:?}", report.messages);
 }
 
@@ -338,4 +339,27 @@ fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     let ended = simulate(&compiled.tree, Digests::Compared, &scenario, &full, &watch);
     assert!(matches!(ended, Err(JobError::Lab(LabError::Interrupted))), "{ended:?}");
     assert_eq!(steps.into_inner(), 1, "not one sample later");
+}
+
+/// Fifteen NICs send to one, without a fault. Their windows could fill the last queue many times, so the receiver grants
+/// each of them an equal share.
+#[test]
+fn an_incast_is_shared_equally_and_condemns_no_path() {
+    let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
+    let compiled = compile(&text.replace("os: linux", "os: none"), "vn");
+    let full = Orders {
+        every: None,
+        message_bytes: 32_768,
+        outstanding: 8,
+        port_mbps: 32,
+        ..orders(Transport::Spray, Pattern::Incast)
+    };
+    let report = run(&compiled, "duration: 2500ms\n", &full);
+    assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
+    let of_plan = report.before_mbps.unwrap() / report.plan_mbps.unwrap();
+    let (by, switched) = (&report.states.by, report.switches.as_ref().unwrap());
+    println!("{of_plan:.3} of plan, fairness {:?}, {by:?}, {switched:?}", report.fairness);
+    assert!(!by.keys().any(|change| change.ends_with("ASSUMED_BAD")), "{by:?}");
+    assert_eq!(switched.dropped, 0, "{switched:?}");
+    assert!(of_plan >= 0.95 && report.fairness.unwrap() >= 0.99, "{of_plan} {:?}", report.fairness);
 }

@@ -46,6 +46,7 @@ use crate::run_clock::RunClock;
 use crate::schedule::{Schedule, Turn};
 use crate::search::Search;
 use crate::sent::Cargo;
+use crate::share::Shares;
 use crate::wire::{Identity, Segment};
 
 /// Maximum number of path state changes per far NIC in one turn of the event loop. Fewer paths than this change at
@@ -199,10 +200,14 @@ pub struct Agent {
     next_ban: u64,
     next_write: u64,
     pace: Pace,
+    /// Rate granted to each NIC that sends to this one.
+    shares: Shares,
     /// Clock for packet and probe timeouts.
     clock: RunClock,
     /// Time that the current frame waited in the socket.
     waited_ns: u64,
+    /// Bytes that the current frame took at its port.
+    frame_bytes: u64,
     /// Time at which the next piece of a write may leave its port.
     paced_ns: Option<u64>,
     /// The next channel that may send a piece.
@@ -252,8 +257,10 @@ impl Agent {
                 }),
                 at.now_ns,
             ),
+            shares: Shares::new(at.now_ns),
             clock: RunClock::new(at.now_ns),
             waited_ns: 0,
+            frame_bytes: 0,
             paced_ns: None,
             pump_turn: 0,
             losses: Losses::default(),

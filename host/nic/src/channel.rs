@@ -7,6 +7,7 @@ use crate::congestion::Congestion;
 use crate::overtaken::Overtaken;
 use crate::reorder::{self, Reorder};
 use crate::sent::{self, SentLog};
+use crate::share::{Grant, Usage};
 use crate::writes::{Arriving, Leaving};
 
 /// Maximum number of congestion marks in one acknowledgement.
@@ -45,6 +46,11 @@ pub struct Channel {
     pub sent: SentLog,
     /// Congestion control, which limits packets in flight.
     pub congestion: Congestion,
+    /// Rate that the far NIC grants, which limits writes to it.
+    pub(crate) grant: Grant,
+    first_window: u32,
+    /// Data received from it, which determines the own grants.
+    pub(crate) usage: Usage,
     /// Reordering buffer for packets from it.
     pub reorder: Reorder,
     /// Incoming writes.
@@ -58,6 +64,8 @@ pub struct Channel {
     /// Packets that have not been acknowledged to it yet, and the time of the first of them.
     pub(crate) owed: u32,
     pub(crate) owed_since_ns: u64,
+    /// Packets that were missing when the last acknowledgement was sent.
+    pub(crate) missed: u64,
     pub(crate) marks: [u32; MARKS],
     pub(crate) n_marks: u8,
     /// Times of the next probe of bad paths, and of the next probe of a path in use.
@@ -106,6 +114,7 @@ impl Channel {
         limits: &Limits,
         now_ns: u64,
     ) -> Self {
+        let congestion = Congestion::new(limits.planes, limits.window);
         Channel {
             address,
             path,
@@ -113,7 +122,10 @@ impl Channel {
             group: 0,
             epoch: 0,
             sent: SentLog::of_window(limits.window),
-            congestion: Congestion::new(limits.planes, limits.window),
+            first_window: congestion.window(),
+            congestion,
+            grant: Grant::new(now_ns),
+            usage: Usage::default(),
             reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
             arriving: Arriving::default(),
             leaving: Vec::new(),
@@ -121,6 +133,7 @@ impl Channel {
             used_ns: now_ns,
             owed: 0,
             owed_since_ns: 0,
+            missed: 0,
             marks: [0; MARKS],
             n_marks: 0,
             probe_at_ns: now_ns,
@@ -143,6 +156,22 @@ impl Channel {
             self.marks[usize::from(self.n_marks)] = entropy;
             self.n_marks += 1;
         }
+    }
+
+    /// Returns the number of packets that may be in flight. It is small while nothing is known about the far NIC.
+    pub(crate) fn window(&self, now_ns: u64) -> u32 {
+        let window = self.congestion.window();
+        if self.grant.is_stale(now_ns) { window.min(self.first_window) } else { window }
+    }
+
+    /// Returns whether packets became missing since the last acknowledgement, so that their sender should know soon.
+    pub(crate) fn has_news(&self) -> bool {
+        self.reorder.missed != self.missed
+    }
+
+    /// Records that all packets so far are acknowledged.
+    pub(crate) fn acknowledged(&mut self) {
+        (self.owed, self.n_marks, self.missed) = (0, 0, self.reorder.missed);
     }
 
     /// Postpones acknowledgements because no path is available now. They are retried after `LATER_NS`.

@@ -21,8 +21,8 @@
 const PLANES_MAX: usize = 32;
 /// Minimum window: with a single packet in flight, every loss would cost a timeout.
 pub(crate) const WINDOW_MIN: u32 = 2;
-/// Initial window, in packets per plane.
-const FIRST_PER_PLANE: u32 = 16;
+/// Initial window, in packets per plane. In an incast of many senders, their first windows meet in one queue.
+const FIRST_PER_PLANE: u32 = 2;
 /// Minimum of the target queueing delay. The target is the round trip of an empty fabric (UE 1.0: 0.75 of that if
 /// switches trim).
 const TARGET_MIN_NS: u64 = 500_000;

@@ -25,5 +25,6 @@ pub mod run_clock;
 pub mod schedule;
 mod search;
 pub mod sent;
+mod share;
 pub mod wire;
 pub mod writes;

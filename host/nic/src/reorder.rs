@@ -288,7 +288,7 @@ impl Reorder {
             let high = self.came[(first + n + 1) % self.came.len()];
             *word = if shift == 0 { low } else { low >> shift | high << (64 - shift) };
         }
-        Some(Sack { epoch, base, bits, ports, marks: [0; 16], n_marks: 0 })
+        Some(Sack { epoch, base, bits, ports, marks: [0; 16], n_marks: 0, kbps: 0 })
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
 //! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
-//! one path. Memory is bounded. A packet is declared lost if packets that were sent later, by more than the lateness
-//! limit, have arrived. The limit grows when a packet declared lost arrives after all. If no later packet is
-//! acknowledged, the contents are retransmitted after a timeout. This does not count against the path. The timeout
-//! grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock that stops while the
-//! process does not run.
+//! one path. Memory is bounded. If packets that were sent later, by more than the lateness limit, have arrived, then a
+//! packet is lost or overtaken. It is lost if a packet of its plane and queue has arrived that was later or of the same
+//! burst. Otherwise it may wait in a full queue, because probes and retransmissions use other queues than data. Its
+//! contents are then retransmitted, but its path is not judged yet. The limit grows when such a packet arrives after
+//! all. If no later packet is acknowledged, the contents are retransmitted after a timeout. This does not count against
+//! the path. The timeout grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock
+//! that stops while the process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -41,8 +43,12 @@ pub struct Sent {
     pub at_ns: u64,
     /// The same time, on the clock that stops while the process does not run.
     pub ran_ns: u64,
-    /// Whether its contents were retransmitted after a timeout.
+    /// Whether its contents were retransmitted although its loss is not certain.
     pub again: bool,
+    /// Whether it has another DSCP than data, so it may wait in another queue and overtake data.
+    pub overtakes: bool,
+    /// Whether packets of other planes or queues overtook it, so a full queue may have dropped it.
+    pub overtaken: bool,
     /// Its contents.
     pub cargo: Cargo,
 }
@@ -52,6 +58,8 @@ enum Fate {
     UnderWay,
     /// Its contents were retransmitted after a timeout, and its arrival is unknown.
     Overdue,
+    /// The same, and packets of other planes or queues overtook it.
+    Overtaken,
     Arrived,
     Lost,
 }
@@ -63,10 +71,14 @@ pub enum Verdict {
     Arrived(Sent),
     /// It was lost.
     Lost(Sent),
+    /// Packets of other planes or queues overtook it, so it may be lost. Another verdict follows.
+    Overtaken(Sent),
     /// It was declared lost but arrived.
     Late(Sent),
 }
 
+/// Maximum number of planes.
+const PLANES_MAX: usize = 32;
 /// Limits of the number of packets in the log.
 const ROOM_MAX: usize = 1024;
 const ROOM_MIN: usize = 64;
@@ -84,12 +96,25 @@ const CALM: u32 = 1024;
 const RTTS: u64 = 4;
 /// Multiple of the lateness limit for which a lost packet is kept, because it may still be reported as arrived.
 const KEPT: u64 = 4;
+/// Packets of a plane that leave within this time, or within half a round trip, meet the same last queue. In half a
+/// round trip, seven more senders would be needed to fill it for as long as the lateness limit.
+const BURST_NS: u64 = 100_000;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
 
 /// Content of an unused slot.
 const NONE: (Sent, Fate) = (
-    Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner },
+    Sent {
+        number: 0,
+        entropy: 0,
+        plane: 0,
+        at_ns: 0,
+        ran_ns: 0,
+        again: false,
+        overtakes: false,
+        overtaken: false,
+        cargo: Cargo::Inner,
+    },
     Fate::Arrived,
 );
 
@@ -108,9 +133,13 @@ pub struct SentLog {
     oldest: u32,
     /// Time at which the most recent packet that arrived was sent.
     latest_ns: u64,
+    /// The same for each plane, without packets that overtake.
+    in_order_ns: [u64; PLANES_MAX],
     /// Lateness after which a packet counts as lost.
     late_ns: u64,
     rtt_ns: u64,
+    /// Time at which the first round trip became known.
+    timed_ns: u64,
     under_way: u32,
     /// Time of the last timeout, and the number of timeouts since a packet arrived.
     overdue_ns: u64,
@@ -132,8 +161,10 @@ impl SentLog {
             next: 0,
             oldest: 0,
             latest_ns: 0,
+            in_order_ns: [0; PLANES_MAX],
             late_ns: 2 * LATE_MIN_NS,
             rtt_ns: 0,
+            timed_ns: u64::MAX,
             under_way: 0,
             overdue_ns: 0,
             backoff: 0,
@@ -222,7 +253,7 @@ impl SentLog {
     fn forget_oldest(&mut self) -> (Sent, Fate) {
         let (old, fate) = self.ring[self.place(self.oldest)];
         self.under_way -= u32::from(fate == Fate::UnderWay);
-        self.forgotten += u64::from(matches!(fate, Fate::UnderWay | Fate::Overdue));
+        self.forgotten += u64::from(!matches!(fate, Fate::Arrived | Fate::Lost));
         self.oldest = self.oldest.wrapping_add(1);
         (old, fate)
     }
@@ -241,12 +272,12 @@ impl SentLog {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// Adds a packet. If the log is full, the oldest packet is dropped. If it was a piece of a write in flight, it is
-    /// returned for retransmission.
+    /// Adds a packet; `overtakes` as in [`Sent`]. If the log is full, the oldest packet is dropped. If it was a piece of a
+    /// write in flight, it is returned for retransmission.
     pub fn sent(
         &mut self,
         (entropy, plane): (u32, u8),
-        cargo: Cargo,
+        (cargo, overtakes): (Cargo, bool),
         (at_ns, ran_ns): (u64, u64),
     ) -> Option<Sent> {
         let mut pushed_out = None;
@@ -255,7 +286,17 @@ impl SentLog {
             let must_go_again = fate == Fate::UnderWay && matches!(old.cargo, Cargo::Chunk { .. });
             pushed_out = must_go_again.then_some(old);
         }
-        let sent = Sent { number: self.next, entropy, plane, at_ns, ran_ns, again: false, cargo };
+        let sent = Sent {
+            number: self.next,
+            entropy,
+            plane,
+            at_ns,
+            ran_ns,
+            again: false,
+            overtakes,
+            overtaken: false,
+            cargo,
+        };
         let place = self.place(self.next);
         self.ring[place] = (sent, Fate::UnderWay);
         self.next = self.next.wrapping_add(1);
@@ -315,22 +356,38 @@ impl SentLog {
                 }
                 verdict(Verdict::Arrived(*sent));
             }
+            Fate::Overtaken => {
+                self.backoff = 0;
+                let needed_ns = now_ns.saturating_sub(sent.ran_ns).min(2 * self.late_ns);
+                self.late_ns = self.late_ns.max(needed_ns).min(LATE_MAX_NS);
+                verdict(Verdict::Arrived(*sent));
+            }
             Fate::Lost => {
                 self.late_ns = (self.late_ns * 2).min(LATE_MAX_NS);
                 verdict(Verdict::Late(*sent));
             }
         }
         *fate = Fate::Arrived;
-        if sent.ran_ns > self.latest_ns {
-            self.latest_ns = sent.ran_ns;
-            let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
-            let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
-            self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
-            // Decrease the limit slowly, so that one late packet does not soon cause another false loss.
-            let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
-            self.late_ns =
-                if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
+        if !sent.overtakes
+            && let Some(in_order_ns) = self.in_order_ns.get_mut(usize::from(sent.plane))
+        {
+            *in_order_ns = sent.ran_ns.max(*in_order_ns);
         }
+        let ran_ns = sent.ran_ns;
+        if ran_ns > self.latest_ns {
+            self.latest_ns = ran_ns;
+            let most_ns = if ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
+            self.measure(now_ns.saturating_sub(ran_ns).min(most_ns), now_ns);
+        }
+    }
+
+    fn measure(&mut self, rtt_ns: u64, now_ns: u64) {
+        self.timed_ns = self.timed_ns.min(now_ns);
+        self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
+        // Decrease the limit slowly, so that one late packet does not soon cause another false loss.
+        let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
+        self.late_ns =
+            if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
     }
 
     /// Handles a packet that was trimmed. Its contents must be retransmitted immediately, but its path is good.
@@ -340,7 +397,7 @@ impl SentLog {
         }
         let place = self.place(number);
         let (sent, fate) = &mut self.ring[place];
-        if sent.number != number || !matches!(fate, Fate::UnderWay | Fate::Overdue) {
+        if sent.number != number || !matches!(fate, Fate::UnderWay | Fate::Overdue | Fate::Overtaken) {
             return None;
         }
         self.under_way -= u32::from(*fate == Fate::UnderWay);
@@ -358,23 +415,41 @@ impl SentLog {
     pub(crate) fn without_verdict(&self) -> impl Iterator<Item = &Sent> {
         let count = self.next.wrapping_sub(self.oldest);
         let known = (0..count).map(|n| &self.ring[self.place(self.oldest.wrapping_add(n))]);
-        known.filter(|(_, fate)| matches!(fate, Fate::UnderWay | Fate::Overdue)).map(|(sent, _)| sent)
+        known.filter(|(_, fate)| !matches!(fate, Fate::Arrived | Fate::Lost)).map(|(sent, _)| sent)
     }
 
-    /// Declares packets lost that were sent before `before_ns`.
+    /// Declares packets lost or overtaken that were sent before `before_ns`. An overtaken packet is lost after the
+    /// longest time for which a packet can be late.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
-        while self.oldest != self.next {
-            let place = self.place(self.oldest);
+        let latest_ns = self.latest_ns.saturating_sub(LATE_MAX_NS);
+        let burst_ns = BURST_NS.max(self.rtt_ns / 2);
+        let (mut at, mut is_settled) = (self.oldest, true);
+        while at != self.next {
+            let place = self.place(at);
             let (sent, fate) = &mut self.ring[place];
-            if matches!(fate, Fate::UnderWay | Fate::Overdue) {
+            if matches!(fate, Fate::UnderWay | Fate::Overdue | Fate::Overtaken) {
                 if sent.ran_ns >= before_ns {
                     return;
                 }
                 self.under_way -= u32::from(*fate == Fate::UnderWay);
-                *fate = Fate::Lost;
-                verdict(Verdict::Lost(*sent));
+                let in_order_ns = self.in_order_ns.get(usize::from(sent.plane)).copied().unwrap_or_default();
+                // Before the first round trip, the lateness limit is shorter than a full queue may take.
+                let burst_ns = if sent.ran_ns < self.timed_ns { 0 } else { burst_ns };
+                if sent.ran_ns < (in_order_ns + burst_ns).max(latest_ns) {
+                    *fate = Fate::Lost;
+                    verdict(Verdict::Lost(*sent));
+                } else {
+                    if *fate != Fate::Overtaken {
+                        verdict(Verdict::Overtaken(*sent));
+                    }
+                    (*fate, is_settled) = (Fate::Overtaken, false);
+                    (sent.again, sent.overtaken) = (true, true);
+                }
             }
-            self.oldest = self.oldest.wrapping_add(1);
+            at = at.wrapping_add(1);
+            if is_settled {
+                self.oldest = at;
+            }
         }
     }
 
@@ -421,220 +496,4 @@ pub fn has_bit(sack: &Sack, number: u32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sack(numbers: &[u32]) -> Sack {
-        let base = numbers.iter().copied().min().unwrap_or(0);
-        let mut bits = [0; SACK_BITS / 64];
-        for number in numbers {
-            let at = (number - base) as usize;
-            bits[at / 64] |= 1 << (at % 64);
-        }
-        Sack { epoch: 1, base, bits, ports: 0, marks: [0; 16], n_marks: 0 }
-    }
-
-    /// A log of maximum size.
-    fn wide() -> SentLog {
-        let mut log = SentLog::of_window(256);
-        while log.ring.len() < log.room_max {
-            log.widen();
-        }
-        log
-    }
-
-    fn log(n: u32, step_ns: u64) -> SentLog {
-        let mut log = wide();
-        for number in 0..n {
-            let at_ns = u64::from(number) * step_ns;
-            log.sent((number * 10, 0), Cargo::Inner, (at_ns, at_ns));
-        }
-        log
-    }
-
-    fn verdicts(log: &mut SentLog, sack: &Sack, now: u64) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-        let mut out = (Vec::new(), Vec::new(), Vec::new());
-        log.acknowledged(sack, now, |verdict| match verdict {
-            Verdict::Arrived(sent) => out.0.push(sent.number),
-            Verdict::Lost(sent) => out.1.push(sent.number),
-            Verdict::Late(sent) => out.2.push(sent.number),
-        });
-        out
-    }
-
-    #[test]
-    fn reordering_is_not_loss() {
-        let mut log = log(5, 1000);
-        assert_eq!(verdicts(&mut log, &sack(&[0, 2, 3, 4]), 10_000), (vec![0, 2, 3, 4], vec![], vec![]));
-        assert_eq!(verdicts(&mut log, &sack(&[1]), 20_000), (vec![1], vec![], vec![]));
-        assert_eq!(log.under_way(), 0);
-    }
-
-    #[test]
-    fn what_was_sent_long_before_what_arrived_is_lost() {
-        let mut log = log(5, 3_000_000);
-        assert_eq!(verdicts(&mut log, &sack(&[0, 4]), 12_100_000).1, [1, 2, 3]);
-        assert_eq!(log.under_way(), 0);
-    }
-
-    #[test]
-    fn a_packet_that_was_called_lost_and_arrives_widens_the_limit() {
-        let mut log = log(3, 3_000_000);
-        verdicts(&mut log, &sack(&[2]), 6_100_000);
-        let before = log.late_ns();
-        assert_eq!(verdicts(&mut log, &sack(&[0, 2]), 7_000_000).2, [0]);
-        assert!(log.late_ns() > before);
-        assert_eq!(verdicts(&mut log, &sack(&[0, 2]), 7_000_000), (vec![], vec![], vec![]), "said once");
-    }
-
-    #[test]
-    fn the_end_of_a_burst_is_overdue() {
-        let mut log = log(2, 1000);
-        let mut late = Vec::new();
-        log.overdue(1_000_000, |sent| late.push(sent.number));
-        assert!(late.is_empty());
-        log.overdue(900_000_000, |sent| late.push(sent.number));
-        assert_eq!(late, [0, 1]);
-    }
-
-    #[test]
-    fn an_acknowledgement_that_was_lost_makes_nobody_patient() {
-        let mut log = log(100, 1000);
-        let early: Vec<u32> = (0..90).collect();
-        verdicts(&mut log, &sack(&early), 1_000_000);
-        let (rtt_ns, late_ns) = (log.rtt_ns(), log.late_ns());
-        log.overdue(40_000_000, |_| ());
-        let rest: Vec<u32> = (90..100).collect();
-        assert_eq!(verdicts(&mut log, &sack(&rest), 40_500_000).0, rest);
-        assert!(
-            log.rtt_ns() <= 2 * rtt_ns && log.late_ns() <= late_ns.max(8 * rtt_ns),
-            "asked for, and 40 ms old"
-        );
-        log.sent((1, 0), Cargo::Inner, (50_000_000, 50_000_000));
-        verdicts(&mut log, &sack(&[100]), 60_000_000);
-        assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
-    }
-
-    /// Returns the time until the first packet of an unacknowledged burst is retransmitted.
-    fn patience_ns(log: &mut SentLog, now_ns: u64) -> u64 {
-        log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
-        let mut waited_ns = 0;
-        while log.under_way() > 0 {
-            waited_ns += 100_000;
-            log.overdue(now_ns + waited_ns, |_| ());
-        }
-        waited_ns
-    }
-
-    #[test]
-    fn a_needless_resend_makes_patient_and_many_arrivals_undo_it() {
-        let mut log = SentLog::of_window(256);
-        let (mut now_ns, mut number, mut waited) = (1_000_000_000, 0, Vec::new());
-        let arrive = |log: &mut SentLog, number: u32, now_ns: u64| {
-            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
-            verdicts(log, &sack(&[number]), now_ns + 4_000_000);
-        };
-        for _ in 0..5 {
-            for _ in 0..20 {
-                arrive(&mut log, number, now_ns);
-                (number, now_ns) = (number + 1, now_ns + 5_000_000);
-            }
-            let waited_ns = patience_ns(&mut log, now_ns);
-            waited.push(waited_ns / 10_000_000);
-            now_ns += waited_ns;
-            // The packet was late, not lost.
-            assert_eq!(verdicts(&mut log, &sack(&[number]), now_ns).0, [number]);
-            (number, now_ns) = (number + 1, now_ns + 300_000_000);
-        }
-        assert!(waited[0] < waited[1] && waited[1] < waited[2], "{waited:?}");
-        let most = waited[4];
-        for _ in 0..4 * CALM {
-            arrive(&mut log, number, now_ns);
-            (number, now_ns) = (number + 1, now_ns + 5_000_000);
-        }
-        let waited_ns = patience_ns(&mut log, now_ns);
-        assert!(waited_ns / 10_000_000 < most, "{waited_ns} {waited:?}");
-    }
-
-    #[test]
-    fn what_is_overdue_is_lost_when_something_later_arrives_and_not_before() {
-        let mut log = log(2, 1000);
-        log.overdue(900_000_000, |_| ());
-        assert_eq!(log.under_way(), 0);
-        assert_eq!(verdicts(&mut log, &sack(&[1]), 900_000_100), (vec![1], vec![], vec![]), "it did arrive");
-        log.sent((7, 0), Cargo::Inner, (900_000_200, 900_000_200));
-        assert_eq!(verdicts(&mut log, &sack(&[2]), 900_000_300), (vec![2], vec![0], vec![]));
-    }
-
-    #[test]
-    fn room_grows_with_what_is_sent_and_nothing_is_forgotten_by_that() {
-        let mut log = SentLog::of_window(256);
-        for number in 0..500 {
-            while let Some(bytes) = log.wants_bytes(number) {
-                assert_eq!(bytes, log.ring.len() * size_of::<(Sent, Fate)>());
-                log.widen();
-            }
-            assert_eq!(log.sent((1, 0), Cargo::Inner, (number, number)), None);
-        }
-        assert_eq!((log.ring.len(), log.forgotten, log.under_way()), (512, 0, 500));
-        log.narrow();
-        assert_eq!(log.ring.len(), 512, "all of it is under way");
-        let all: Vec<u32> = (0..500).collect();
-        assert_eq!(verdicts(&mut log, &sack(&all), 1000).0, all);
-        log.narrow();
-        assert_eq!((log.ring.len(), log.wide_bytes()), (ROOM_MIN, 0));
-        // A slow sender does not need more than the minimum.
-        for number in 0..500 {
-            let now_ns = KEPT * LATE_MAX_NS * (number + 1);
-            assert_eq!(log.wants_bytes(now_ns), None);
-            log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
-            assert_eq!(
-                verdicts(&mut log, &sack(&[500 + number as u32]), now_ns + 1).0,
-                [500 + number as u32]
-            );
-        }
-    }
-
-    #[test]
-    fn overdue_packets_make_room() {
-        let mut log = log(ROOM_MAX as u32, 1);
-        assert!(!log.has_room());
-        log.overdue(900_000_000, |_| ());
-        assert!(log.has_room());
-        let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
-        assert_eq!(log.sent((1, 0), chunk, (900_000_000, 900_000_000)), None, "its cargo went again");
-        assert_eq!(log.forgotten(), 1, "and its result stays unknown");
-    }
-
-    #[test]
-    fn a_receiver_that_is_slow_is_not_sent_everything_again() {
-        let mut log = log(200, 1000);
-        let mut late = Vec::new();
-        for now in 1..200u64 {
-            log.overdue(now * 1_000_000, |sent| late.push(sent.number));
-        }
-        assert!((4..=20).contains(&late.len()), "{late:?}");
-        let rest: Vec<u32> = (190..200).collect();
-        assert_eq!(verdicts(&mut log, &sack(&rest), 200_000_000).0, rest);
-    }
-
-    #[test]
-    fn the_ring_forgets_the_oldest_and_gives_writes_back() {
-        let mut log = wide();
-        let chunk = Cargo::Chunk { write: 7, offset: 0, len: 100 };
-        assert_eq!(log.sent((1, 0), chunk, (0, 0)), None);
-        for _ in 1..ROOM_MAX {
-            assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)), None);
-        }
-        assert!(!log.has_room());
-        assert_eq!(log.sent((1, 0), Cargo::Inner, (0, 0)).map(|s| s.cargo), Some(chunk));
-        assert_eq!((log.forgotten, log.under_way()), (1, ROOM_MAX as u32));
-    }
-
-    #[test]
-    fn acknowledgements_of_what_was_never_sent_say_nothing() {
-        let mut log = log(3, 1000);
-        assert_eq!(verdicts(&mut log, &sack(&[100, 900]), 10_000), (vec![], vec![], vec![]));
-        assert_eq!(log.under_way(), 3);
-    }
-}
+mod tests;

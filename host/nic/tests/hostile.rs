@@ -78,7 +78,8 @@ proptest! {
         let probe = wire::PairProbe { id, epoch, entropy, plane: plane & 0x7f, twice: plane > 0x7f, ports, held_ns: base };
         let mut marks = [0; 16];
         marks[..3].fill(entropy);
-        let sack = wire::Sack { epoch, base, bits: [word; wire::SACK_BITS / 64], ports, marks, n_marks: 3 };
+        let bits = [word; wire::SACK_BITS / 64];
+        let sack = wire::Sack { epoch, base, bits, ports, marks, n_marks: 3, kbps: id };
         let turn = wire::SelfProbe { id, tier: 2, plane, uplink: epoch, t1_uplink: 9, epoch };
         let mut missing = [(0, 0); wire::RANGES_MAX];
         missing[0] = (3, 4);

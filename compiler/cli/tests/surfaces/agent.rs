@@ -118,6 +118,7 @@ const KINDS: &[Kind] = &[
                 ports: n.next() as u32,
                 marks,
                 n_marks: 16,
+                kbps: n.next() as u32,
             };
             numbered(n, &Message::Sack(sack))
         })

@@ -1,14 +1,14 @@
 //! Acknowledgements and trimmed packets: which packets arrived, which were lost, and why.
 //!
 //! In: acknowledgements, reports of trimmed packets. Out: pieces of writes that arrived or must be retransmitted,
-//! window changes, path states. Invariants: a loss while queues of its plane were full shrinks the window. It counts
-//! against its path only if other paths of the plane lose less. Any other loss counts against its path and does not
-//! change the window.
+//! window changes, path states. Invariants: a loss while queues of its plane were full, or of a packet that another queue
+//! overtook, shrinks the window. It counts against its path only if other paths of the plane lose less. Any other loss
+//! counts against its path and does not change the window.
 
 use std::net::Ipv6Addr;
 
 use crate::agent::{Agent, At};
-use crate::channel::Channel;
+use crate::channel::{Channel, SUSPECTS};
 use crate::congestion::Arrivals;
 use crate::losses::Loss;
 use crate::sent::{Cargo, Sent, Verdict};
@@ -95,6 +95,7 @@ impl Agent {
         let mut verdicts = Vec::new();
         let c = &mut self.channels[channel];
         let under_way = c.sent.under_way();
+        c.grant.report(sack.kbps, now_ns);
         c.sent.acknowledged(sack, ran_ns, |verdict| verdicts.push(verdict));
         let mut reported = Reported::new();
         for verdict in &verdicts {
@@ -112,7 +113,7 @@ impl Agent {
                     self.engine.answered(c.path, sent.plane, sent.entropy, now_ns);
                     piece(c, &sent.cargo, |leaving, offset| leaving.arrived(offset, now_ns));
                 }
-                Verdict::Lost(_) => {}
+                Verdict::Lost(_) | Verdict::Overtaken(_) => {}
             }
         }
         reported.pass(c, (sack.n_marks.into(), under_way));
@@ -122,9 +123,26 @@ impl Agent {
         }
         // Losses are handled last, because the arrivals show how full the queues were.
         for verdict in &verdicts {
-            if let Verdict::Lost(sent) = verdict {
-                self.was_lost(at, channel, sent);
+            match verdict {
+                Verdict::Lost(sent) => self.was_lost(at, channel, sent),
+                Verdict::Overtaken(sent) => self.was_overtaken(at, channel, sent),
+                Verdict::Arrived(_) | Verdict::Late(_) => {}
             }
+        }
+    }
+
+    /// Retransmits the contents of a packet that was dropped or waits in a full queue, or is lost on its path. A probe of
+    /// the path passes such a queue, so it shows which.
+    fn was_overtaken(&mut self, at: &At<'_>, channel: usize, sent: &Sent) {
+        let c = &mut self.channels[channel];
+        if !sent.again {
+            piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, sent.plane));
+        }
+        c.congestion.shrink(sent.number, c.sent.next_number());
+        let suspect = (sent.plane, sent.entropy, false);
+        if c.suspects.len() < SUSPECTS && !c.suspects.contains(&suspect) {
+            c.suspects.push(suspect);
+            c.probe_at_ns = at.now_ns;
         }
     }
 
@@ -134,7 +152,9 @@ impl Agent {
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
         let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
         self.groups.lost(c.group, kind, (sent.plane, choice.t0_uplink));
-        if c.congestion.is_crowded(sent.plane, sent.ran_ns) {
+        // Delays of data do not show how full the queues of retransmissions and probes are.
+        let may_be_dropped = sent.overtaken || sent.overtakes;
+        if may_be_dropped || c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());
             self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
         } else {

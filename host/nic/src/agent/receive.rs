@@ -40,6 +40,7 @@ impl Agent {
     ) {
         self.clock.turn(at.now_ns);
         self.waited_ns = waited_ns;
+        self.frame_bytes = self.pace.bytes_of(frame.len());
         let packet = match wire::parse(frame, &self.identity) {
             Ok(packet) if self.is_mine(frame) => packet,
             Ok(packet) => return self.stray(at, frame, &packet),
@@ -174,6 +175,7 @@ impl Agent {
         self.widen_reorder(at, channel, numbers);
         let c = &mut self.channels[channel];
         (c.alive_ns, c.used_ns) = (Some(self.clock.ran_ns()), at.now_ns);
+        self.shares.took(self.frame_bytes, &mut c.usage, at.now_ns.saturating_sub(self.waited_ns));
         let behind = c.reorder.behind(numbers);
         let taken = c.reorder.take(numbers, inner, self.clock.ran_ns(), node);
         if behind > 0 && taken != Taken::Duplicate {
@@ -260,11 +262,10 @@ impl Agent {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
-        (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
+        (sack.marks, sack.n_marks, sack.kbps) = (c.marks, c.n_marks, self.shares.kbps());
         if self.answer(at, batch, channel, &Message::Sack(sack)) {
             self.pace.acknowledged(batch.ready().last().map_or(0, |frame| frame.bytes().len()));
-            let c = &mut self.channels[channel];
-            (c.owed, c.n_marks) = (0, 0);
+            self.channels[channel].acknowledged();
         } else {
             self.channels[channel].acknowledges_later(at.now_ns);
         }
@@ -275,14 +276,13 @@ impl Agent {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
-        (sack.marks, sack.n_marks) = (c.marks, c.n_marks);
+        (sack.marks, sack.n_marks, sack.kbps) = (c.marks, c.n_marks, self.shares.kbps());
         let before = batch.ready().len();
         if self.answer_twice(at, batch, channel, &Message::Sack(sack)) {
             for frame in &batch.ready()[before..] {
                 self.pace.acknowledged(frame.bytes().len());
             }
-            let c = &mut self.channels[channel];
-            (c.owed, c.n_marks) = (0, 0);
+            self.channels[channel].acknowledged();
         } else {
             self.channels[channel].acknowledges_later(at.now_ns);
         }

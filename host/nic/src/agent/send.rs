@@ -90,7 +90,9 @@ impl Agent {
         let c = &mut self.channels[channel];
         let outer = at.table.outer(&c.to, pick.entropy);
         let sequence = Sequence { epoch: c.epoch, number: c.sent.next_number(), entropy: pick.entropy };
-        let pushed_out = c.sent.sent((pick.entropy, pick.plane), cargo, (at.now_ns, self.clock.ran_ns()));
+        let overtakes = cargo != Cargo::Inner && class >> 2 != self.options.dscp.data;
+        let times = (at.now_ns, self.clock.ran_ns());
+        let pushed_out = c.sent.sent((pick.entropy, pick.plane), (cargo, overtakes), times);
         if let Some(Cargo::Chunk { write, offset, .. }) = pushed_out.map(|sent| sent.cargo)
             && let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == write)
         {
@@ -110,6 +112,7 @@ impl Agent {
         if next == Next::Udp {
             wire::seal(frame.bytes_mut());
         }
+        self.channels[channel].grant.took(self.pace.bytes_of(frame.bytes().len()));
         self.pace.took(pick.plane, frame.bytes().len());
         batch.push();
         true
@@ -291,15 +294,13 @@ impl Agent {
         sent
     }
 
-    /// Returns whether a channel's next piece may leave: a path exists and its port is ready. Otherwise records when it
-    /// will be.
+    /// Returns whether a channel's next piece may leave: a path exists, its port is ready, and the far NIC grants it.
+    /// Otherwise records when it may leave.
     fn may_leave(&mut self, at: &At<'_>, channel: usize) -> bool {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
-        if self.options.port_mbps.is_none() {
-            return true;
-        }
-        let ready_ns = self.pace.ready_at(plane, at.now_ns);
+        let port_ns = if self.options.port_mbps.is_none() { 0 } else { self.pace.ready_at(plane, at.now_ns) };
+        let ready_ns = self.channels[channel].grant.ready_at(&self.pace, at.now_ns).max(port_ns);
         if ready_ns > at.now_ns {
             self.paced_ns = Some(self.paced_ns.map_or(ready_ns, |known| known.min(ready_ns)));
         }
@@ -308,7 +309,7 @@ impl Agent {
 
     fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
         let c = &self.channels[channel];
-        if c.leaving.is_empty() || c.sent.under_way() >= c.congestion.window() {
+        if c.leaving.is_empty() || c.sent.under_way() >= c.window(at.now_ns) {
             return false;
         }
         if !c.sent.has_room() {

@@ -46,8 +46,13 @@ impl Agent {
         while let Some((target, sent_ns)) = self.probes.missed(ran_ns) {
             self.probe_missed(at, target, sent_ns);
         }
+        let ports = self.engine.own_ports();
+        let count = (0..self.ports.len()).map(|plane| ports >> plane & 1).sum();
+        self.shares.set_capacity(self.pace.capacity(count));
+        self.pace.earn_acknowledgements(|plane| ports >> plane & 1 == 1, at.now_ns);
         // Acknowledge every peer that is owed one, not only the first.
-        let affords = self.pace.acknowledge_at(self.ports_up(), at.now_ns) <= at.now_ns;
+        let [affords_usual, affords_news] =
+            [false, true].map(|is_news| self.pace.acknowledge_at(is_news) <= at.now_ns);
         let mut from = 0;
         while let Some(channel) = self.channels.due_from(from, at.now_ns) {
             from = channel + 1;
@@ -58,6 +63,7 @@ impl Agent {
                 self.send_after(at, channel, batch, plane);
             }
             let c = &self.channels[channel];
+            let affords = if c.has_news() { affords_news } else { affords_usual };
             let wait_ns = if affords { OWED_NS } else { OWED_MAX_NS };
             let owes = c.owed > 0 && at.now_ns.saturating_sub(c.owed_since_ns) >= wait_ns;
             if owes && batch.room() > SPARE {
@@ -83,13 +89,13 @@ impl Agent {
     /// Returns the time of the next work.
     pub fn due_at(&self, now_ns: u64) -> u64 {
         let mut due = self.schedule.due_at();
-        let affords_ns = self.pace.acknowledgements_ready_ns();
         let look_ns = now_ns + 1_000_000;
         if let Some(rested_ns) = self.channels.rested_ns() {
             due = due.min(rested_ns.max(look_ns));
         }
         for c in self.channels.awake() {
             if c.owed > 0 {
+                let affords_ns = self.pace.acknowledge_at(c.has_news());
                 let wanted_ns = (c.owed_since_ns + OWED_NS).max(affords_ns);
                 due = due.min(wanted_ns.min(c.owed_since_ns + OWED_MAX_NS));
             }
@@ -300,10 +306,6 @@ impl Agent {
             }
         }
         self.engine.own_port(plane, is_up);
-    }
-
-    fn ports_up(&self) -> u32 {
-        (0..self.ports.len() as u8).map(|plane| u32::from(self.is_up(plane))).sum()
     }
 
     fn is_up(&self, plane: u8) -> bool {

@@ -81,6 +81,9 @@ pub struct Sack {
     pub marks: [u32; MARKS_MAX],
     /// Number of marks.
     pub n_marks: u8,
+    /// Rate at which the receiver of the acknowledgement may send, in kbit/s; 0 for no limit. Older agents do not
+    /// report it.
+    pub kbps: u32,
 }
 
 /// A piece of a write.
@@ -274,7 +277,8 @@ fn sack(r: &mut Reader<'_>) -> Result<Sack, Fault> {
     for mark in marks.get_mut(..usize::from(n_marks)).ok_or(Fault::Kind)? {
         *mark = r.u32()?;
     }
-    Ok(Sack { epoch, base, bits, ports, marks, n_marks })
+    let kbps = if r.0.is_empty() { 0 } else { r.u32()? };
+    Ok(Sack { epoch, base, bits, ports, marks, n_marks, kbps })
 }
 
 fn status(r: &mut Reader<'_>) -> Result<Status, Fault> {
@@ -350,6 +354,7 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
             for mark in &s.marks[..usize::from(s.n_marks)] {
                 w.put(&mark.to_be_bytes());
             }
+            w.put(&s.kbps.to_be_bytes());
         }
         Message::Chunk(c) => {
             for number in [c.write, c.total, c.target, c.offset] {
