@@ -137,9 +137,13 @@ impl Outside {
     }
 
     /// Reports that the need has too few planes for its limit on the failure of a T0.
-    pub(crate) fn planes(need: &Need, least: u32) -> Self {
+    pub(crate) fn planes(need: &Need, models: &[Model<'_>], least: u32) -> Self {
         let mut enough = (1..=PLANES_MAX as u16).filter(|planes| u32::from(*planes) >= least);
-        let next = enough.find(|planes| need.port_speed(*planes).is_some());
+        let has_ports = |speed: Speed| {
+            let mut breakouts = models.iter().flat_map(|model| &model.platform.panel.breakouts);
+            breakouts.any(|breakout| breakout.speed == speed)
+        };
+        let next = enough.find(|planes| need.port_speed(*planes).is_some_and(has_ports));
         Outside::Planes { least, next }
     }
 
@@ -162,7 +166,7 @@ fn fail(least: u32, next: Option<u16>) -> String {
         );
     }
     let next = next.map_or_else(
-        || "no number of planes from there divides the speed of a NIC".to_owned(),
+        || "no switch has the ports of so many planes".to_owned(),
         |next| format!("use `--planes {next}`"),
     );
     format!("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane; {next}")

@@ -113,7 +113,7 @@ fn part_of_space<'a>(
     sieve: &mut dyn Sieve<'a>,
 ) -> Result<(), Outside> {
     let models = models(need, catalogue)?;
-    let speeds = speeds(need)?;
+    let speeds = speeds(need, &models)?;
     let by_nic = by_nic(need)?;
     let (mut has_ports, mut is_empty) = (false, true);
     for routing in routings(need, &by_nic) {
@@ -174,7 +174,7 @@ fn is_sold(platform: &Platform) -> bool {
 }
 
 /// Returns the numbers of planes to try, each with the speed of a port.
-fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
+fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Outside> {
     divides_into_rails(need.nics_per_node, need.rails)?;
     divides_into_nodes(need.nics, need.nics_per_node)?;
     if let Some(few) = too_few(need) {
@@ -187,7 +187,7 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     }
     let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
     let keeps = speeds.iter().any(|(planes, _)| u32::from(*planes) >= least);
-    if keeps { Ok(speeds) } else { Err(Outside::planes(need, least)) }
+    if keeps { Ok(speeds) } else { Err(Outside::planes(need, models, least)) }
 }
 
 /// Checks that the NICs of a node are the same number on each rail.

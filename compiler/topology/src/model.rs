@@ -564,8 +564,7 @@ impl Topology {
         }
     }
 
-    /// Returns the number of bits of a port in P4 pipelines with numeric ports: the maximum over the platforms of the
-    /// fabric.
+    /// Returns the maximum number of bits of a port in P4 pipelines with numeric ports, over all platforms.
     pub fn port_bits(&self) -> u8 {
         let numbered = self.programmed().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());

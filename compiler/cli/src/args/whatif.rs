@@ -18,7 +18,7 @@ pub struct WhatifArgs {
     #[arg(long, value_name = "KIND=RATE", value_delimiter = ',')]
     pub random: Vec<Draw>,
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
     pub seed: u64,
     /// Repeat with N consecutive seeds
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random",

@@ -44,8 +44,9 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
         bail!("`--patches` compares two fabric files: for switches, use `push --dry-run`");
     }
-    if (command.overlay.is_some() || command.ssh_config.is_some()) && old != LIVE && new != LIVE {
-        bail!(Usage("`--overlay` and `--ssh-config` need a side that is `live`"));
+    let of_live = [command.inventory.is_some(), command.overlay.is_some(), command.ssh_config.is_some()];
+    if of_live.contains(&true) && old != LIVE && new != LIVE {
+        bail!(Usage("`--inventory`, `--overlay` and `--ssh-config` need a side that is `live`"));
     }
     let report = match (old.as_str(), new.as_str()) {
         (LIVE, LIVE) => {

@@ -1,5 +1,6 @@
 //! `closc grow`: the work order for growing a fabric.
 
+use closc_diagnostics::figures::counted;
 use closc_diff::grow::WorkOrder;
 
 use crate::args::diff::GrowArgs;
@@ -19,6 +20,16 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
             "`{}` and `{}` are different fabrics: grow a copy of the first file",
             names[0],
             names[1]
+        );
+    }
+    let nics = [&old, &new].map(|side| side.plan.fabric().counts().nics);
+    if nics[1] < nics[0] {
+        tracing::warn!(
+            "`{}` has {} and `{}` has {}: to grow, name the smaller fabric first",
+            command.old,
+            counted(nics[0], "NIC"),
+            command.new,
+            counted(nics[1], "NIC")
         );
     }
     let order = WorkOrder::between(&old.plan, &new.plan);

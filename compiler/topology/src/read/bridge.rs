@@ -16,7 +16,7 @@ use serde::de::{
 
 use super::Reader;
 use crate::faults;
-use crate::suggest::{meant_key, shorten};
+use crate::suggest::{listed, meant_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
 /// Maximum number of reported faults of one item: each needs another reading of the whole item.
@@ -298,7 +298,7 @@ impl<'de> Deserializer<'de> for ItemReader<'_> {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let place = self.0.place;
@@ -311,8 +311,11 @@ impl<'de> Deserializer<'de> for ItemReader<'_> {
             | Value::Float(_)
             | Value::List(_)
             | Value::Mapping(_) => Err(Fault::new(Kind::WrongType {
-                found: self.0.value.kind().to_owned(),
-                expected: "a word or a mapping with one key".to_owned(),
+                found: match &self.0.value {
+                    Value::Mapping(entries) => format!("a mapping with {} keys", entries.len()),
+                    other => other.kind().to_owned(),
+                },
+                expected: format!("a word, or one key with its value: {}", listed(variants.iter().copied())),
             })),
         }
         .map_err(|fault: Fault| fault.at(place))

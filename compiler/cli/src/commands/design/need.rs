@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
-use closc_design::{Limits, Need, Prices};
+use closc_design::{Limits, Need, Prices, Ratio};
 use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective};
@@ -28,6 +28,12 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     }
     let least = |limits: Vec<u8>| limits.into_iter().min();
     let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
+    let Ratio { down, up } = command.oversubscription;
+    if down < up {
+        tracing::warn!(
+            "`--oversubscription {down}:{up}` asks for more bandwidth up than down; for the opposite, write `{up}:{down}`"
+        );
+    }
     let all = || ROUTINGS.to_vec();
     Ok(Need {
         name: command.name.clone(),
