@@ -143,7 +143,7 @@ fn the_readme_has_the_drawing_and_the_comment_of_the_program() {
     let kept = std::fs::read_to_string(&image).expect("the drawing is there");
     assert!(kept == place.read("drawn.svg"), "{}: run the test with CLOSC_BLESS=1", image.display());
     let comment =
-        place.ends(0, &["drain", "p3-t1-002", "topologies/lab/eight-planes.yaml", "--format", "markdown"]);
+        place.ends(2, &["drain", "p3-t1-002", "topologies/lab/eight-planes.yaml", "--format", "markdown"]);
     let readme = std::fs::read_to_string(root().join("README.md")).expect("it is there");
     let quoted: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     assert!(quoted.len() >= 4, "the comment is quoted");
