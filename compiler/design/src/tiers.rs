@@ -157,14 +157,14 @@ impl Part<'_> {
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
         floor.t1.switches = u32::from(self.planes) * t1s;
         floor.t1.down.count = full_cages(down / t1s, t1.panel.down);
-        let count = full_cages(self.all_t1_uplinks(base, t1) / t1s, t1.higher);
+        let count = full_cages(Self::all_t1_uplinks(base, t1) / t1s, t1.higher);
         floor.t1.up = Some(Side { count, breakout: t1.higher });
         floor
     }
 
     /// Returns the parts that every design of three tiers with these switches has, if it has at least `zones` zones.
     fn high_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, t2: &Panel<'a>, zones: u32) -> Design<'a> {
-        let up = self.all_t1_uplinks(base, t1);
+        let up = Self::all_t1_uplinks(base, t1);
         let t2s = up.div_ceil(t2.ports()).max(1);
         let mut third = self.third(base, t2, 1, (1, 1));
         third.tier.switches = u32::from(self.planes) * t2s;
@@ -173,7 +173,7 @@ impl Part<'_> {
     }
 
     /// Returns the fewest uplinks of all T1s of a plane together.
-    fn all_t1_uplinks(self, base: &Base<'_>, t1: &Middle<'_>) -> u32 {
+    fn all_t1_uplinks(base: &Base<'_>, t1: &Middle<'_>) -> u32 {
         t1_uplinks(base.groups * base.up, t1.panel.down.speed, t1.higher)
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn derive(
     let fastest = used.iter().map(|(_, mbps)| *mbps).max();
     // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
     let is_everywhere = |split: &(u8, u32)| {
-        let of_cage = |cage: &Cage| skus.values().any(|rows| split_of(rows, cage) == Some(Some(*split)));
+        let of_cage = |cage: &Cage| skus.values().any(|rows| split_of(rows, cage) == Use::Split(*split));
         Some(split.1) != fastest || cages.iter().all(|cage| cage.modes.contains_key(split) || of_cage(cage))
     };
     let aliases = aliases(&cages, lanes, skus, usual).ok_or("aliases follow no pattern")?;
@@ -127,16 +127,26 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
 
 /// The split of each cage in use; nothing for one with ports of two kinds.
 pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
-    cages.iter().filter_map(|cage| split_of(rows, cage)).collect()
+    let used = cages.iter().map(|cage| split_of(rows, cage)).filter(|used| *used != Use::Unused);
+    used.map(|used| if let Use::Split(split) = used { Some(split) } else { None }).collect()
 }
 
-/// The split of a cage, if it is in use.
-fn split_of(rows: &[Row], cage: &Cage) -> Option<Option<(u8, u32)>> {
+/// How ports use a cage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Unused,
+    /// Ports of two kinds, or not all ports of a split.
+    Mixed,
+    /// A number of equal ports, and their speed in Mb/s.
+    Split((u8, u32)),
+}
+
+fn split_of(rows: &[Row], cage: &Cage) -> Use {
     let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
-    let first = own.first()?;
+    let Some(first) = own.first() else { return Use::Unused };
     let is_equal = own.iter().all(|row| (row.mbps, row.lanes.len()) == (first.mbps, first.lanes.len()));
     let ports = cage.lanes.len() / first.lanes.len().max(1);
-    Some((is_equal && own.len() == ports).then_some((ports as u8, first.mbps)))
+    if is_equal && own.len() == ports { Use::Split((ports as u8, first.mbps)) } else { Use::Mixed }
 }
 
 pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
