@@ -107,7 +107,7 @@ fn wrong_words_of_a_command_line_are_answered() {
         ("push a -i inventory.yaml --force", "`--take-over` takes over from another controller"),
         ("push a -i inventory.yaml --limit p0-t0-001", "write `--device p0-t0-001`"),
         ("check a.yaml --color never", "set `NO_COLOR=1`"),
-        ("check a.yaml --nonsense", "unexpected argument `--nonsense`"),
+        ("check a.yaml --unknown", "unexpected argument `--unknown`"),
         ("export kubernetes a.yaml --out t --namespace My_NS", "expected a name of Kubernetes"),
         ("export kubernetes a.yaml --out t --release 26.7", "expected a release such as `v26.7.0`"),
     ] {

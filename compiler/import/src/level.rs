@@ -49,6 +49,12 @@ fn by_words(text: &str) -> Option<Level> {
     })
 }
 
+/// Returns the first of these patterns of node names that matches no device.
+pub fn idle_pattern<'p>(plant: &Plant, patterns: &'p [String]) -> Option<&'p str> {
+    let names = || (0..plant.device_count()).map(|number| plant.devices.name(number as u32));
+    patterns.iter().map(String::as_str).find(|pattern| !names().any(|name| fits(pattern, name)))
+}
+
 /// Returns whether a name matches a pattern: text with `*` for any characters.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');

@@ -24,4 +24,5 @@ mod text;
 
 pub use fit::Wanted;
 pub use import::{Imported, Options, Renamed, import};
+pub use level::idle_pattern;
 pub use plant::{Fault, Plant, Refused};

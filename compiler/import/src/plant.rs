@@ -202,15 +202,6 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Returns the first of these patterns of node names that matches no device.
-    pub fn idle<'p>(&self, patterns: &'p [String]) -> Option<&'p str> {
-        let names = || (0..self.device_count()).map(|number| self.devices.name(number as u32));
-        patterns
-            .iter()
-            .map(String::as_str)
-            .find(|pattern| !names().any(|name| crate::level::fits(pattern, name)))
-    }
-
     /// Begins a file. The next cables are from it.
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());

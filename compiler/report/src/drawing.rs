@@ -110,7 +110,10 @@ impl Drawing {
 
 /// Draws a part of a fabric.
 pub fn draw(plan: &Plan, subject: Subject, form: Form) -> String {
-    let drawing = subject::drawing(plan, subject);
+    let drawing = match subject {
+        Subject::Plane(plane) if plan.topology().zones == 1 => rows::plane(plan, plane),
+        Subject::Fabric | Subject::Plane(_) | Subject::Switch(_) => subject::drawing(plan, subject),
+    };
     match form {
         Form::Svg => svg::write(&drawing, Style::Own),
         Form::Dot => dot::write(&drawing),

@@ -44,7 +44,9 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
         bail!("`--patches` compares two fabric files: for switches, use `push --dry-run`");
     }
-    let of_live = [command.inventory.is_some(), command.overlay.is_some(), command.ssh_config.is_some()];
+    // A saved difference of two trees is for the switches of the inventory.
+    let has_inventory = command.inventory.is_some() && command.out.is_none();
+    let of_live = [has_inventory, command.overlay.is_some(), command.ssh_config.is_some()];
     if of_live.contains(&true) && old != LIVE && new != LIVE {
         bail!(Usage("`--inventory`, `--overlay` and `--ssh-config` need a side that is `live`"));
     }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
         }
     }
     let plant = plant(&command.files)?.finish()?;
-    if let Some(pattern) = plant.idle(&command.nodes) {
+    if let Some(pattern) = closc_import::idle_pattern(&plant, &command.nodes) {
         bail!("`--nodes {pattern}` matches no device of the lists: `*` is any text");
     }
     let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };

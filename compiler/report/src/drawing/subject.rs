@@ -9,7 +9,7 @@ use closc_plan::Plan;
 use closc_qos::units::Speed;
 use closc_topology::{Link, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 
-use super::{Drawing, Kind, Node, rows};
+use super::{Drawing, Kind, Node};
 
 /// Maximum number of named neighbours of a switch.
 const NAMED_MAX: usize = 12;
@@ -29,7 +29,6 @@ pub enum Subject {
 pub(super) fn drawing(plan: &Plan, subject: Subject) -> Drawing {
     match subject {
         Subject::Fabric => fabric(plan),
-        Subject::Plane(plane) if plan.topology().zones == 1 => rows::plane(plan, plane),
         Subject::Plane(plane) => zones(plan, plane),
         Subject::Switch(switch) => self::switch(plan, switch),
     }

@@ -74,7 +74,8 @@ mod tests {
             found.map(|finding| finding.message.clone()).collect::<Vec<_>>()
         };
         let segments = "`sonic` 202411 does not support uN segments".to_owned();
-        assert_eq!(of("202411", ", qos: none"), [segments]);
+        // One for each tier.
+        assert_eq!(of("202411", ", qos: none"), [segments.clone(), segments]);
         assert!(of("202505", ", qos: none").is_empty());
         assert!(of("202505", ", qos: lossy-trim")[0].starts_with("`sonic` 202505 does not support "));
         assert!(of("202511", ", qos: lossy-trim").is_empty());

@@ -22,9 +22,9 @@ pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
     let mut files: Vec<Artefact> =
         order.csv().map(|(name, text)| Artefact::new(format!("order/{name}.csv"), text)).collect();
     if args.format != Format::Json && !args.quiet {
-        closc_cabling::lanes::unequal(&input.plan)
-            .iter()
-            .for_each(|note| output::say(format_args!("note: {note}")));
+        for note in closc_cabling::lanes::unequal(&input.plan) {
+            output::say(format_args!("note: {note}"));
+        }
     }
     files.push(Artefact::new("order/order.html", order.html()));
     files.push(Artefact::new("order/order.xlsx", order.xlsx().context("cannot write a workbook")?));

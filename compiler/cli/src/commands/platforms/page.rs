@@ -87,8 +87,9 @@ fn limit(platform: &Platform, limit: Limit) -> String {
         format!(" ({word}: {source})")
     });
     let sizes = platform.limits.ecmp_sizes.iter().filter(|_| limit == Limit::EcmpWidth);
-    let larger: String = sizes.map(|size| format!(", or {}", number((*size).into()))).collect();
-    format!("{}{larger} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
+    let fits = std::iter::once(platform.limits.get(limit)).chain(sizes.copied()).map(u64::from);
+    let fits: Vec<String> = fits.map(number).collect();
+    format!("{} {of}{}", fits.join(", or "), source.unwrap_or_default())
 }
 
 /// Returns the load balancing beyond a hash, one line per kind: ``adaptive with nvue at 200G, 400G (published: ...)``.
