@@ -72,7 +72,7 @@ impl Mix {
         let nic = format!("nic: {{ speed: {}G, lanes: {planes} }}", u32::from(planes) * 100);
         assert!(yaml.contains(&nic), "{yaml}");
         let hardware = format!("platform: {}, os: {}", self.platform, self.os.word());
-        let is_virtual = ["linux", "bmv2"].contains(&self.platform.as_str());
+        let is_virtual = ["linux", "bmv2", "embedded-512"].contains(&self.platform.as_str());
         let yaml = if is_virtual { yaml.to_owned() } else { shape::copper(yaml) };
         yaml.replace(&nic, &format!("nic: {{ speed: {speed}M, lanes: {all_lanes} }}"))
             .replace("platform: linux, os: linux", &hardware)

@@ -187,8 +187,7 @@ impl<'s> Reader<'s> {
         let meters = self.meters(row.length)?;
         findings.checked(&REACH, 1);
         let lane = self.stated.and_then(|stated| media::lane(stated, kind));
-        let is_software = self.stated.is_some_and(|stated| media::is_software(stated, kind));
-        if let Some(message) = media::too_long(row.medium, if is_software { 0 } else { meters }, lane) {
+        if let Some(message) = media::too_long(row.medium, meters, lane) {
             findings.broken(Violation::new(&REACH, place.clone(), message));
         }
         findings.checked(&STATED, 1);

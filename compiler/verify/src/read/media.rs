@@ -56,25 +56,13 @@ pub(super) struct Lane {
     of: u8,
 }
 
-/// Returns the tier at the lower end of a kind of cable (at its upper end for NICs), and whether its downlinks are there.
-fn end(kind: Kind) -> (&'static str, bool) {
-    match kind {
+/// Returns the slowest serial lane at the lower end of a kind of cable (at its upper end for NICs).
+pub(super) fn lane(stated: &Stated, kind: Kind) -> Option<Lane> {
+    let (tier, down) = match kind {
         Kind::NicT0 => ("t0", true),
         Kind::T0T1 => ("t0", false),
         Kind::T1T2 => ("t1", false),
-    }
-}
-
-/// Returns whether that tier is software, which has neither buffers nor a platform of SONiC. Its cables have any length.
-pub(super) fn is_software(stated: &Stated, kind: Kind) -> bool {
-    let (tier, _) = end(kind);
-    let mut switches = stated.switches.iter().filter(|switch| switch.tier == tier).peekable();
-    switches.peek().is_some() && switches.all(|switch| switch.buffer.is_none() && switch.platform.is_none())
-}
-
-/// Returns the slowest serial lane at that end.
-pub(super) fn lane(stated: &Stated, kind: Kind) -> Option<Lane> {
-    let (tier, down) = end(kind);
+    };
     let ports = stated.switches.iter().filter(|switch| switch.tier == tier).flat_map(|switch| &switch.ports);
     let lane =
         |port: &StatedPort| Lane { mbps: port.speed_mbps / u32::from(port.lanes.max(1)), of: port.lanes };
@@ -134,16 +122,6 @@ mod tests {
     use closc_artefacts::{StatedCable, StatedSwitch};
 
     use super::*;
-
-    #[test]
-    fn cables_of_software_have_any_length() {
-        let t1 = StatedSwitch { tier: "t1".to_owned(), ..StatedSwitch::default() };
-        let stated = |switch: StatedSwitch| Stated { switches: vec![switch], ..Stated::default() };
-        assert!(is_software(&stated(t1.clone()), Kind::T1T2));
-        assert!(!is_software(&stated(t1.clone()), Kind::T0T1));
-        let of_sonic = StatedSwitch { platform: Some("x86_64-x".to_owned()), ..t1 };
-        assert!(!is_software(&stated(of_sonic), Kind::T1T2));
-    }
 
     #[test]
     fn copper_ends_before_glass() {
