@@ -61,18 +61,17 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns a port of a report, if neither the plan nor the panel of the device has any of its ports.
+    /// Returns a port of the report of a switch, if neither the plan nor the panel of the switch has any of its ports.
+    /// Nodes have other ports besides those of the fabric.
     pub fn foreign_port<'s>(&mut self, device: Device, sightings: &'s [Sighting]) -> Option<&'s str> {
+        let Device::Switch(switch) = device else { return None };
         let by_name = device.by_name(self.plan);
-        let (plan, fronts) = (self.plan, &mut self.fronts);
-        let mut is_known = |port: &str| match device {
-            _ if by_name.contains_key(port) => true,
-            Device::Switch(switch) => fronts.find(plan, switch, port).is_some(),
-            Device::Node(_) => false,
+        let is_known = |sighting: &Sighting| {
+            let port = sighting.port.as_str();
+            by_name.contains_key(port) || self.fronts.find(self.plan, switch, port).is_some()
         };
         let first = sightings.first()?;
-        let all_foreign = !sightings.iter().any(|sighting| is_known(&sighting.port));
-        (all_foreign && matches!(device, Device::Switch(_))).then_some(first.port.as_str())
+        (!sightings.iter().any(is_known)).then_some(first.port.as_str())
     }
 
     /// Compares a device.

@@ -127,6 +127,42 @@ fn wrong_words_of_a_command_line_are_answered() {
     }
 }
 
+/// A report of ports that the switch does not have is no proof that it has no neighbours.
+#[test]
+fn reports_of_other_switches_are_named() {
+    let place = place();
+    place.write(
+        "p0-t0-001.json",
+        r#"{"lldpNeighbors":[{"port":"Ethernet33/1","neighborDevice":"p0-t1-001","neighborPort":"Ethernet1/1","ttl":120}]}"#,
+    );
+    let said = place.ends(1, &["cables", "check", "a.yaml", "p0-t0-001.json"]);
+    assert!(said.contains("`p0-t0-001` has no port `Ethernet33/1`"), "{said}");
+}
+
+/// The fabric file declares the cable of uplink 1 absent.
+#[test]
+fn pins_to_absent_cables_are_named() {
+    let place = place();
+    let text = place.read("topologies/lab/ecmp-p4.yaml");
+    assert!(text.contains("p0-t0-001--p0-t1-001#2"), "the cable is absent");
+    place.write("pins.csv", "switch,nic,uplink\np0-t0-001,su002-n001/nic0,1\np0-t0-001,su003-n001/nic0,0\n");
+    place.write("ecmp.yaml", format!("{text}\necmp: {{ pins: pins.csv }}\n"));
+    let run = place.closc(&["check", "ecmp.yaml"]);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("a pin to uplink 1 of `p0-t0-001` changes nothing"), "{said}");
+    assert!(!said.contains("uplink 0"), "{said}");
+}
+
+/// `--quiet` omits progress, not warnings.
+#[test]
+fn warnings_are_printed_quietly() {
+    let place = place();
+    place.write("b.yaml", place.read(LAB).replace("fabric: two-planes-p4", "fabric: other"));
+    let run = place.closc(&["grow", "a.yaml", "b.yaml", "--quiet"]);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("are different fabrics"), "{said}");
+}
+
 /// Keys of the wrong kind are named as such: other rights would not make them usable.
 #[test]
 fn the_kind_of_a_key_comes_before_its_rights() {

@@ -132,8 +132,8 @@ fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
 fn undecided(summary: &Summary) {
     if is_open(summary) {
         output::say(format_args!(
-            "agents report {} faults, and there is no verdict yet: one needs two reports of every agent on the path; use a longer \
-             `--for`",
+            "agents report {} faults, and there is no verdict yet: every agent that can confirm or deny them must report twice; use a \
+             longer `--for`",
             summary.agents.findings,
         ));
     }
