@@ -38,17 +38,20 @@ impl Design<'_> {
     /// Returns its bill.
     pub fn bill(&self) -> Bill {
         let mut items: Vec<Item> = Vec::new();
-        for tier in self.tiers() {
-            let count = u64::from(tier.switches);
-            match items.iter_mut().find(|item| item.name == tier.platform.id) {
+        for (name, count) in self.items() {
+            match items.iter_mut().find(|item| item.name == name) {
                 Some(item) => item.count += count,
-                None => items.push(Item { name: tier.platform.id.clone(), count }),
+                None => items.push(Item { name: name.into(), count }),
             }
         }
+        Bill { items }
+    }
+
+    /// Returns the names and counts of its bill. The switch of two tiers is in it twice.
+    pub(crate) fn items(&self) -> impl Iterator<Item = (&str, u64)> {
+        let tiers = self.tiers().map(|tier| (tier.platform.id.as_str(), u64::from(tier.switches)));
         let nic_ports = u64::from(self.places()) * u64::from(self.planes);
         let others = [(NIC_CABLES, nic_ports), (FABRIC_CABLES, self.cables()), (MODULES, self.modules())];
-        let others = others.into_iter().filter(|(_, count)| *count > 0);
-        items.extend(others.map(|(name, count)| Item { name: name.into(), count }));
-        Bill { items }
+        tiers.chain(others.into_iter().filter(|(_, count)| *count > 0))
     }
 }

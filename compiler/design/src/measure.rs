@@ -88,7 +88,7 @@ impl Design<'_> {
     ///
     /// [`Unmeasured`] if an item has no price, or no published power, and the comparison needs it.
     pub fn measure(&self, compared: Compared<'_>, media: &Media<'_>) -> Result<Measure, Unmeasured> {
-        let cost = compared.prices.map_or(Some(0), |prices| prices.total(&self.bill()));
+        let cost = compared.prices.map_or(Some(0), |prices| prices.total(self.items()));
         let power = if compared.power { self.power(media).typical() } else { Some(0) };
         let (cost, power) = (cost.ok_or(Unmeasured::Price)?, power.ok_or(Unmeasured::Power)?);
         Ok(Measure {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Os, Platform, SkuFeature, Standing};
+use closc_platform::{Breakout, GroupWidth, Os, Platform, SkuFeature, Standing};
 use closc_qos::units::Speed;
 
 use crate::design::Side;
@@ -29,6 +29,8 @@ pub(crate) struct Panel<'a> {
     pub(crate) up: Option<Breakout>,
     /// Whether the switch supports these downlinks also without uplinks.
     pub(crate) is_top: bool,
+    /// Sizes of its ECMP groups.
+    pub(crate) width: GroupWidth<'a>,
 }
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
@@ -55,7 +57,8 @@ pub(crate) fn panels<'a>(
                 offered.iter().copied().map(Some).filter(|up| accepts(platform, os, routing, down, *up));
             for up in ups.chain(is_top.then_some(None)) {
                 if known.insert((platform.hardware(), down, up)) {
-                    found.push(Panel { platform, chassis, down, up, is_top });
+                    let width = platform.group_width(os, std::iter::once(down).chain(up));
+                    found.push(Panel { platform, chassis, down, up, is_top, width });
                 }
             }
         }

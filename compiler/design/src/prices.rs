@@ -109,11 +109,11 @@ impl Prices {
         Ok(self)
     }
 
-    /// Returns the sum of a bill, if every item has a price.
-    pub fn total(&self, bill: &Bill) -> Option<u64> {
-        bill.items.iter().try_fold(0_u64, |sum, Item { name, count }| {
-            let price = self.by_item.get(name.as_str())?;
-            sum.checked_add(price.checked_mul(*count)?)
+    /// Returns the sum of items, each a name and a count, if every item has a price.
+    pub fn total<'i>(&self, items: impl IntoIterator<Item = (&'i str, u64)>) -> Option<u64> {
+        items.into_iter().try_fold(0_u64, |sum, (name, count)| {
+            let price = self.by_item.get(name)?;
+            sum.checked_add(price.checked_mul(count)?)
         })
     }
 
@@ -129,16 +129,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bill_without_a_price_has_no_sum() {
+    fn items_without_a_price_have_no_sum() {
         let bill =
             Bill { items: vec![Item { name: "a".into(), count: 3 }, Item { name: "b".into(), count: 1 }] };
+        let items = [("a", 3), ("b", 1)];
         let prices = Prices::read("item,price\n# relative\na, 5\n").unwrap();
-        assert_eq!(prices.total(&bill), None);
+        assert_eq!(prices.total(items), None);
         assert_eq!(prices.missing(&bill).collect::<Vec<_>>(), ["b"]);
         let prices = Prices::read("item,price\na,5\nb,2\n").unwrap();
-        assert_eq!(prices.total(&bill), Some(17));
+        assert_eq!(prices.total(items), Some(17));
         for other in ["item;price\na;5\nb;2\n", "# of spreadsheets\nitem\tprice\na\t5\nb\t2\n"] {
-            assert_eq!(Prices::read(other).unwrap().total(&bill), Some(17), "{other}");
+            assert_eq!(Prices::read(other).unwrap().total(items), Some(17), "{other}");
         }
         for wrong in [
             "",

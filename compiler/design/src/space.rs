@@ -8,13 +8,14 @@
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
+use crate::tiers::Zones;
 
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
@@ -60,6 +61,8 @@ pub(crate) struct Base<'a> {
     pub(crate) per_group: u32,
     /// T0s of a plane and zone.
     pub(crate) groups: u32,
+    /// T0s of a plane and zone after growth.
+    pub(crate) groups_later: u32,
     /// Uplinks that the ratio asks for.
     pub(crate) up: u32,
 }
@@ -302,12 +305,13 @@ impl Part<'_> {
         }
         let above = panels(models, self.os, self.routing, None);
         let middle = self.middle(&above);
+        let mut zones = Zones::default();
         for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
             if tiers.contains(&2) {
                 self.two_tiers(&base, &above, found);
             }
             if tiers.contains(&3) && self.by_nic == 1 {
-                self.three_tiers(&base, (&middle, &above), found);
+                self.three_tiers(&base, (&middle, &above), &mut zones, found);
             }
         }
         !t0s.is_empty()
@@ -321,10 +325,11 @@ impl Part<'_> {
         if !joins_all || per_group < 2 || per_group > panel.ports() {
             return;
         }
-        let base = Base { panel: *panel, nodes: self.need.nodes(), per_group, groups: 1, up: 0 };
+        let base =
+            Base { panel: *panel, nodes: self.need.nodes(), per_group, groups: 1, groups_later: 1, up: 0 };
         let none = Panel { up: None, ..*panel };
         let design = self.design(&base, (0, 0), &none, rails, None);
-        if self.keeps(&design) {
+        if self.keeps(&design, [panel, &none]) {
             found.take(design);
         }
     }
@@ -337,12 +342,10 @@ impl Part<'_> {
         let is_fewest = move |nodes: &u32| *nodes == 1 || self.units(*nodes) != self.units(nodes - 1);
         let bases = (1..=most).rev().filter(is_fewest).filter_map(move |nodes| {
             let per_group = nodes * node;
-            let groups = self.units(nodes)[0] * rails / self.by_nic;
+            let [groups, groups_later] = self.units(nodes).map(|units| units * rails / self.by_nic);
             let up = self.uplinks(per_group, panel.up?.speed)?;
-            let base = Base { panel, nodes, per_group, groups, up };
-            let is_possible = groups >= 2
-                && panel.fits(per_group, up)
-                && self.spreads(panel.platform, [Some(panel.down), panel.up], up);
+            let base = Base { panel, nodes, per_group, groups, groups_later, up };
+            let is_possible = groups >= 2 && panel.fits(per_group, up) && self.spreads(&panel, up);
             is_possible.then_some(base)
         });
         bases.take(self.effort.most())
@@ -395,25 +398,22 @@ impl Part<'_> {
     }
 
     /// Tells whether a switch can spread packets over this many links, as `E0904` checks it.
-    fn spreads(self, platform: &Platform, splits: [Option<Breakout>; 2], links: u32) -> bool {
-        let width = platform.group_width(self.os, splits.into_iter().flatten());
+    fn spreads(self, panel: &Panel<'_>, links: u32) -> bool {
         let paths = self.os.multipath_max().filter(|_| self.routing.speaks_bgp());
         self.routing.is_source_routed()
             || paths.is_none_or(|paths| links <= paths.into())
-                && (width.assumption.is_some() || width.accepts(links.into()))
+                && (panel.width.assumption.is_some() || panel.width.accepts(links.into()))
     }
 
-    /// Tells whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links.
-    pub(crate) fn keeps(self, design: &Design<'_>) -> bool {
+    /// Tells whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links. The
+    /// panels are those of its T0s and T1s.
+    pub(crate) fn keeps(self, design: &Design<'_>, [t0, t1]: [&Panel<'_>; 2]) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
         let t1_links = links(&design.t1).max(design.parallel);
-        let splits = |tier: &Tier<'_>| [Some(tier.down.breakout), tier.up.map(|up| up.breakout)];
-        let spreads = |tier: &Tier<'_>, links| self.spreads(tier.platform, splits(tier), links);
-        let spreads =
-            spreads(&design.t0, links(&design.t0)) && (!design.has_t1() || spreads(&design.t1, t1_links));
+        let spreads = self.spreads(t0, links(&design.t0)) && (!design.has_t1() || self.spreads(t1, t1_links));
         grows && spreads && (!design.has_t1() || limits.t1_loss.is_none_or(loses))
     }
 }

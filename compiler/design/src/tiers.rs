@@ -3,6 +3,8 @@
 //! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made, their
 //! common parts are compared with designs that passed, so that a large search ends soon.
 
+use std::collections::BTreeMap;
+
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
 use closc_qos::units::Speed;
@@ -23,6 +25,10 @@ pub(crate) struct Middle<'a> {
     groups: u32,
 }
 
+/// Numbers of zones to try, each with the units of a zone, by the nodes with NICs on a T0.
+#[derive(Default)]
+pub(crate) struct Zones(BTreeMap<u32, Vec<(u32, u32)>>);
+
 impl Part<'_> {
     /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.
     pub(crate) fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
@@ -41,7 +47,7 @@ impl Part<'_> {
             return;
         }
         for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
-            let most = t1.ports() / base.groups;
+            let most = t1.ports() / base.groups_later;
             let most = if self.takes_parallel() { most } else { most.min(1) }.min(base.up.div_ceil(2));
             if most == 0 || found.omits(&self.floor(base, t1, base.up.div_ceil(most)), 2) {
                 continue;
@@ -55,7 +61,7 @@ impl Part<'_> {
                 }
                 last = t1s;
                 let design = self.design(base, (parallel, t1s), t1, self.by_nic, None);
-                if self.keeps(&design) {
+                if self.keeps(&design, [&base.panel, t1]) {
                     found.take(design);
                 }
             }
@@ -95,6 +101,7 @@ impl Part<'_> {
         self,
         base: &Base<'a>,
         (middle, above): (&[Middle<'a>], &[Panel<'a>]),
+        zones: &mut Zones,
         found: &mut Found<'_, 'a>,
     ) {
         let Some(split) = base.panel.up else { return };
@@ -102,7 +109,7 @@ impl Part<'_> {
         if found.omits(&self.lowest(base), 3) {
             return;
         }
-        let zones: Vec<(u32, u32)> = self.zones(base.nodes).collect();
+        let zones = zones.0.entry(base.nodes).or_insert_with(|| self.zones(base.nodes).collect());
         let t1s = middle.iter().filter(|t1| t1.panel.down.speed == split.speed && !is_needless(&t1.panel));
         for t1 in t1s {
             let least = base.groups.div_ceil(t1.groups).max(2);
@@ -145,7 +152,7 @@ impl Part<'_> {
             }
             let third = Third { zone_bits, ..self.third(&base, t2, zones, (rows, up)) };
             let design = self.design(&base, (1, uplinks), &t1.panel, zones, Some((third, up)));
-            if self.keeps(&design) {
+            if self.keeps(&design, [&base.panel, &t1.panel]) {
                 found.take(design);
             }
         }
@@ -157,24 +164,26 @@ impl Part<'_> {
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
         floor.t1.switches = u32::from(self.planes) * t1s;
         floor.t1.down.count = full_cages(down / t1s, t1.panel.down);
-        let count = full_cages(Self::all_t1_uplinks(base, t1) / t1s, t1.higher);
+        let count = full_cages(Self::all_t1_uplinks(base.groups, base, t1) / t1s, t1.higher);
         floor.t1.up = Some(Side { count, breakout: t1.higher });
         floor
     }
 
     /// Returns the parts that every design of three tiers with these switches has, if it has at least `zones` zones.
     fn high_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, t2: &Panel<'a>, zones: u32) -> Design<'a> {
-        let up = Self::all_t1_uplinks(base, t1);
-        let t2s = up.div_ceil(t2.ports()).max(1);
+        let [up, later] =
+            [base.groups, base.groups_later].map(|groups| Self::all_t1_uplinks(groups, base, t1));
+        // T2s have ports for later zones from the start.
+        let t2s = later.div_ceil(t2.ports()).max(1);
         let mut third = self.third(base, t2, 1, (1, 1));
         third.tier.switches = u32::from(self.planes) * t2s;
         third.tier.down.count = full_cages(up / t2s, t2.down);
         Design { third: Some(third), ..self.middle_floor(base, t1, zones) }
     }
 
-    /// Returns the fewest uplinks of all T1s of a plane together.
-    fn all_t1_uplinks(base: &Base<'_>, t1: &Middle<'_>) -> u32 {
-        t1_uplinks(base.groups * base.up, t1.panel.down.speed, t1.higher)
+    /// Returns the fewest uplinks of all T1s of a plane together, below which this many T0s are.
+    fn all_t1_uplinks(groups: u32, base: &Base<'_>, t1: &Middle<'_>) -> u32 {
+        t1_uplinks(groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
     /// Returns numbers of zones, each with the units of a zone. T0s with fewer places, or fewer zones, need more units.
