@@ -1,7 +1,7 @@
 //! Checks of entries: a fabric that needs more than a pipeline supports.
 //!
-//! In: a plan. Out: diagnostics. Invariants: with few switches that have a pipeline, the entries of all are rendered;
-//! with many, those of one switch of each kind ([`Plan::kinds`]).
+//! In: a plan. Out: diagnostics. Invariants: with few switches that have a pipeline, the entries of all are rendered.
+//! With many, those of one switch of each kind ([`Plan::kinds`]) are.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline supports",
     what: "Ports, classes, marking thresholds, routes and groups of every P4 switch fit the tables of its \
-           pipeline. The sizes are in `include/constants.p4` of each pipeline. `pins` uses the pipeline \
+           pipeline. The message contains the limit that is exceeded. `pins` uses the pipeline \
            `sai`.",
     why: "A target rejects the first entry that does not fit, and the switch is configured in part only.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
@@ -33,7 +33,7 @@ static FIT: Rule = Rule {
 /// A pipeline that a platform cannot have.
 static PIPELINE: Rule = Rule {
     code: "E0909",
-    title: "an unknown P4 pipeline",
+    title: "a P4 pipeline that the platform cannot use",
     what: "The `pipeline` of a platform is one that closc contains. If it uses the port numbers of the \
            switch, the platform has a port map (`device_ports`).",
     why: "Entries are made for the tables of a pipeline. With panel positions instead of port numbers, \
@@ -90,7 +90,7 @@ fn unusable(topology: &Topology, switch: Switch) -> Option<String> {
         None => {
             let known: Vec<_> = Pipeline::all().iter().map(|one| format!("`{}`", one.name())).collect();
             Some(format!(
-                "there is no pipeline `{name}` for platform `{}`: there are {}",
+                "unknown pipeline `{name}` of platform `{}`; expected one of {}",
                 platform.id,
                 known.join(", ")
             ))
@@ -110,11 +110,13 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
         EntriesError::Classes { max, .. } => (qos, format!("use a profile of at most {max} classes")),
         EntriesError::Qos { .. } => (
             qos,
-            "lower the thresholds, have them computed, or use a platform with a buffer of its own".to_owned(),
+            "lower the thresholds, use `computed`, or use a platform whose buffer size is in the catalogue"
+                .to_owned(),
         ),
         EntriesError::Ramp { .. } => (
             qos,
-            "lower `probability`, or state thresholds whose difference is a power of two of cells".to_owned(),
+            "lower `probability`, or set thresholds that differ by a power of two, counted in cells"
+                .to_owned(),
         ),
         EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
         // Each parallel cable has a segment that the segment lists of NICs may begin with.
@@ -124,7 +126,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
         ),
         EntriesError::Full { excess, .. } => (
             platform,
-            format!("build a smaller fabric, so that {} are enough, or use another OS", excess.size),
+            format!("build a smaller fabric, so that {} entries are enough, or use another OS", excess.size),
         ),
         EntriesError::Group { max, .. } => {
             (platform, format!("give the platform `limits.ecmp_width: {max}`, or use another OS"))

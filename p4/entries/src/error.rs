@@ -10,7 +10,7 @@ use closc_runtime::room::Excess;
 pub enum EntriesError {
     /// The pipeline cannot name a port of the switch.
     #[error(
-        "`{device}`: port `{port}` has the number {number}, pipeline `{pipeline}` names {least} to {max}"
+        "`{device}`: port `{port}` has the number {number}; pipeline `{pipeline}` supports {least} to {max}"
     )]
     Port {
         /// The switch.
@@ -57,7 +57,7 @@ pub enum EntriesError {
         device: String,
         /// The route.
         prefix: String,
-        /// The sum of its shares, by their greatest common divisor.
+        /// The sum of its shares, divided by their greatest common divisor.
         total: u64,
         /// The action profile.
         profile: String,
@@ -74,8 +74,8 @@ pub enum EntriesError {
     },
     /// A marking probability that the pipeline cannot express.
     #[error(
-        "`{device}`: pipeline `{pipeline}` cannot mark from {min} to {max} cells up to {percent} %: its line rises over a power of \
-         two of cells, so where that is above the {} between, {} % are the most", max - min, most(*min, *max)
+        "`{device}`: pipeline `{pipeline}` cannot mark up to {percent} % between {min} and {max} cells; expected at \
+         most {} %, because its ramps have 2^n cells", most(*min, *max)
     )]
     Ramp {
         /// The switch.
@@ -118,7 +118,7 @@ fn most(min: u64, max: u64) -> u64 {
     span * 100 / span.next_power_of_two()
 }
 
-/// An error that may not name its switch yet.
+/// An error, with or without the name of its switch.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Violation(Box<Violation>),

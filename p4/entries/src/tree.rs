@@ -2,7 +2,7 @@
 //!
 //! In: the entities of a switch, a pipeline. Out: `switches/<name>/entries.txtpb`, a standard `p4.v1.WriteRequest` as
 //! text with a comment with names before each update, and the pipeline's P4Info and program once per tree. Invariants:
-//! the written files are read back to the same updates.
+//! reading a written file back gives the same updates.
 
 use closc_artefacts::paths;
 use closc_plan::DeviceIntent;

@@ -47,7 +47,7 @@ fn artefacts_are_those_of_their_sources() {
             assert_eq!(
                 &sha256(&bytes),
                 digest,
-                "{name}/{file} is not what {name}.digest speaks of: run p4/pipelines/build"
+                "{name}/{file} does not match {name}.digest: run p4/pipelines/build"
             );
         }
         let mut wanted = vec![format!("{name}.p4info.txtpb")];
@@ -79,7 +79,7 @@ fn what_is_embedded_is_what_is_committed() {
 #[test]
 fn the_compiler_of_tofino_makes_the_committed_p4info() {
     let Some(compiler) = std::env::var_os("CLOSC_BF_P4C") else {
-        closc_skip::skip("CLOSC_BF_P4C names no compiler for Tofino (p4c's Tofino back end)");
+        closc_skip::skip("CLOSC_BF_P4C is not set; expected the path of p4c's compiler for Tofino");
         return;
     };
     let pipeline = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");

@@ -99,7 +99,7 @@ fn a_cable_that_is_gone_renames_no_other_group() {
     let cut = "exceptions: { absent: [p0-t0-002--p0-t1-001] }\n";
     let without = weights(&entities(&ecmp(cut), "p0-t0-001"));
     assert!(whole.iter().all(|group| without.contains(group)), "{whole:?} {without:?}");
-    assert_eq!(without.len(), whole.len() + 1, "the far group is reached by three");
+    assert_eq!(without.len(), whole.len() + 1, "only three cables lead to the far group");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Entries of the pipeline `fabric_tna`: the tables of `fabric` on Tofino.
 //!
-//! In: the intent of a T0, T1 or T2. Out: entries with the names of `fabric`. Differences: ports have the numbers of
-//! the SDE (`dev_port`), from the port map of the platform; queues are counted in cells. Marking compares two random
-//! numbers, because the chip can neither multiply nor divide. The hash has a polynomial for each tier. There is no
-//! table for trimming, and earlier checks reject it (E0703).
+//! In: the intent of a T0, T1 or T2. Out: entries with the names of `fabric`. Ports have the numbers of the SDE
+//! (`dev_port`), from the port map of the platform. Queues are counted in cells. Packets to the controller and strict
+//! classes are not limited. Marking compares two random numbers, because the chip can neither multiply nor divide. The
+//! hash has a polynomial for each tier. There is no table for trimming, and earlier checks reject it (E0703).
 
 use std::ops::RangeInclusive;
 

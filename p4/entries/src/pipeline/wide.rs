@@ -11,8 +11,8 @@
 //! | the controller port (`CPU_PORT`) and the drop port | 510, 511 | 2^w - 2, 2^w - 1 |
 //! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
 //! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
-//! | `routing_resolution_egress_port` of `sai`, whose P4Info has text for ports and stays | 9 | `w` |
-//! | `port_role`, `punt_limit`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, `nic_class`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times as many |
+//! | `routing_resolution_egress_port` of `sai`, whose P4Info is unchanged because its ports are text | 9 | `w` |
+//! | `port_role`, `punt_limit`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, `nic_class`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times 1, 2, 4, 8 |
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -75,7 +75,10 @@ fn forward(device: &Device<'_>, enters: Link, packet: &mut Packet) -> Fate {
     let connection = port.and_then(|port| port.connection.as_ref()).expect("a next hop leads to a cable");
     let mac = |mac: closc_plan::Mac| mac.0.iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
     assert_eq!(hop.argument("src_mac"), mac(device.intent.system.mac));
-    assert_eq!(hop.argument("dst_mac"), mac(connection.peer.mac().expect("P4 switches take theirs")));
+    assert_eq!(
+        hop.argument("dst_mac"),
+        mac(connection.peer.mac().expect("every neighbour of a P4 switch has a MAC address"))
+    );
     Ok(connection.link)
 }
 
@@ -122,7 +125,7 @@ impl<'a> Fabric<'a> {
                 Peer::Switch(peer) => (at, enters) = (peer.switch, link),
             }
         }
-        panic!("the packet goes round: {cables:?}")
+        panic!("forwarding loop: {cables:?}")
     }
 
     fn walk_everything(&self) -> usize {

@@ -20,7 +20,7 @@ fn a_port_beyond_nine_bits() {
     intent.ports[0].physical.device = 510;
     assert_eq!(
         refusal(&intent),
-        "`p0-t0-001`: port `eth1` has the number 510, pipeline `fabric` names 1 to 509"
+        "`p0-t0-001`: port `eth1` has the number 510; pipeline `fabric` supports 1 to 509"
     );
     intent.ports[0].connection = None;
     assert!(Pipeline::fabric().entities(&intent).is_ok(), "a port without a cable needs no number");

@@ -112,7 +112,7 @@ impl<'a> State<'a> {
                 assert!(members.iter().all(|(id, _)| self.members.contains_key(id)), "a member is missing");
                 assert!(self.groups.insert(group.group_id, members).is_none(), "a group twice");
             }
-            other => panic!("{other:?} is nothing that this pipeline has"),
+            other => panic!("{other:?} is not an entity of this pipeline"),
         }
     }
 

@@ -85,13 +85,13 @@ fn a_line_that_no_dice_make_is_refused_with_the_arithmetic() {
     let said = pipeline().entities(&intent).expect_err("600 cells of 1,024").to_string();
     assert_eq!(
         said,
-        "`p0-t0-001`: pipeline `fabric_tna` cannot mark from 1000 to 1600 cells up to 80 %: its line rises over a power of two of \
-         cells, so where that is above the 600 between, 58 % are the most"
+        "`p0-t0-001`: pipeline `fabric_tna` cannot mark up to 80 % between 1000 and 1600 cells; expected at \
+         most 58 %, because its ramps have 2^n cells"
     );
 }
 
 #[test]
-fn nobody_trims() {
+fn the_pipeline_has_no_trim_table() {
     let plan = plan("srv6-static", "sonic-ai-lossy");
     assert!(pipeline().info().table("egress.trim").is_err());
     for switch in plan.switches() {

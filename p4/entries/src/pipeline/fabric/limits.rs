@@ -1,9 +1,9 @@
-//! Rate limits of ports: packets for the controller (`punt_limit`), and classes that a NIC may use only up to a rate
-//! (`nic_class`).
+//! Rate limits of ports. `punt_limit` limits packets for the controller. `nic_class` limits the classes of packets from
+//! a NIC.
 //!
 //! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role has a limit
-//! for packets to the controller. On a NIC port every strict class has a rate, and the class of trimmed packets has one
-//! too low for any packet. Packets above a rate go to a class without a limit.
+//! for packets to the controller. On a NIC port every strict class except data and retransmissions has a rate. That of
+//! trimmed packets is too low for any packet. Packets above a rate go to a class without a limit.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
@@ -16,13 +16,13 @@ use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
 /// Packets for the controller from one port: per second, and in a burst. LLDP sends at most one packet per second,
-/// after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22); ten are enough for a node with two agents. All
+/// after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22). Ten are enough for a node with two agents. All
 /// ports of a 512-port switch together send 5,120 packets per second, which one processor core can read.
 pub(super) const PUNTS: (u64, u64) = (10, 10);
 
-/// The share of a NIC port that a strict class may use, in percent. A selective acknowledgement of MRC has 158 bytes
-/// (Ethernet with its check sequence 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4). One
-/// for each packet of 4,096 bytes is 4 % of a port, one for each packet of 1,500 bytes is 10 %.
+/// The share of a NIC port that a strict class may use, in percent. A selective acknowledgement of MRC has 158 bytes.
+/// These are Ethernet with FCS 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4. One for
+/// each packet of 4,096 bytes is 4 % of a port, one for each packet of 1,500 bytes is 10 %.
 const STRICT_PERCENT: u64 = 10;
 
 /// Bytes per second in one percent of 1 Mb/s.

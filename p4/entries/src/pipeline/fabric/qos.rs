@@ -177,9 +177,9 @@ fn queue(intent: &DeviceIntent<'_>, unit: u64) -> u64 {
     shared.unwrap_or(QUEUE_PACKETS).clamp(QUEUE_PACKETS, DEPTH_MAX)
 }
 
-/// Returns the depth from which packets are trimmed, for a queue with this capacity. The pipeline sees a packet only
-/// after the queue, so trimming has to begin before the queue is full. One eighth stays free for packets that arrive in
-/// the meantime.
+/// Returns the depth from which packets are trimmed, for a queue with this capacity. The egress pipeline processes a
+/// packet only after the queue, so trimming has to begin before the queue is full. One eighth stays free for packets
+/// that arrive in the meantime.
 fn trim_depth(queue: u64) -> u64 {
     queue - queue / 8
 }
