@@ -29,7 +29,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Tells whether a plane is wanted.
+    /// Returns whether a plane is wanted.
     fn has(&self, plane: PlaneId) -> bool {
         self.planes.is_empty() || self.planes.contains(&plane)
     }

@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Tells whether this build supports the format. Parquet is a feature.
+    /// Returns whether this build supports the format. Parquet is a feature.
     pub fn is_built_in(self) -> bool {
         self != Format::Parquet || cfg!(feature = "parquet")
     }

@@ -56,7 +56,7 @@ fn tables_fit_each_other() {
             .filter(|port| port["state"] == "linked")
             .map(|p| ((&*p["device"], &*p["port"]), (&*p["far_device"], &*p["far_port"])))
             .collect();
-        assert_eq!(linked.len(), 2 * links.len(), "every cable has two ports, each of another name");
+        assert_eq!(linked.len(), 2 * links.len(), "every cable has two ports with different names");
         let addresses = rows(&plan, Table::Addresses, &all);
         let of_ports: BTreeMap<(&str, &str), &str> =
             addresses.iter().map(|row| ((&*row["device"], &*row["interface"]), &*row["address"])).collect();
@@ -125,7 +125,7 @@ fn json_lines_say_the_same_as_csv() {
         let (out, _) = bytes(&plan, table, &wanted, Format::Jsonl);
         let text = String::from_utf8(out).expect("text");
         let read = |line: &str| -> serde_json::Map<String, serde_json::Value> {
-            serde_json::from_str(line).expect("an object a line")
+            serde_json::from_str(line).expect("one object per line")
         };
         let named = |(name, value): (String, serde_json::Value)| match value {
             serde_json::Value::Null => (name, String::new()),
@@ -181,7 +181,7 @@ fn arrow_reads_the_same() {
     use std::process::{Command, Stdio};
 
     let Some(python) = std::env::var_os("CLOSC_PYARROW") else {
-        return closc_skip::skip("`CLOSC_PYARROW` names no Python with pyarrow");
+        return closc_skip::skip("`CLOSC_PYARROW` is not set; expected the path of a Python with pyarrow");
     };
     let plan = plan("srv6-static");
     let wanted = pairs(&plan);
@@ -195,7 +195,7 @@ fn arrow_reads_the_same() {
         assert!(output.status.success(), "{}", table.name());
         let text = String::from_utf8(output.stdout).expect("text");
         let found: Vec<Named> =
-            text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+            text.lines().map(|line| serde_json::from_str(line).expect("one object per line")).collect();
         assert_eq!(found.len() as u64, count, "{}", table.name());
         assert_eq!(found, rows(&plan, table, &wanted), "{}", table.name());
     }

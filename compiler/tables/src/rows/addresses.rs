@@ -9,7 +9,7 @@ use closc_topology::{Link, NicPort, Side, TierId};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each.
+/// Makes one row per address.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     of_switches(plan, selection, take)?;
     of_nics(plan, selection, take)

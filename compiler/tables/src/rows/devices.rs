@@ -8,7 +8,7 @@ use closc_topology::RackPlace;
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each.
+/// Makes one row per device.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let exceptions = &topology.exceptions;

@@ -8,7 +8,7 @@ use closc_topology::{Link, PortRef, Side, TierId};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each.
+/// Makes one row per cable.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for plane in selection.planes(plan) {

@@ -7,7 +7,7 @@ use closc_plan::Plan;
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each path of each pair.
+/// Makes one row per path of each pair.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     if !plan.is_source_routed() {
         return Ok(());

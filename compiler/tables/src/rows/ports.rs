@@ -9,7 +9,7 @@ use closc_topology::{Link, NicPort, Side, Switch};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each.
+/// Makes one row per port.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {

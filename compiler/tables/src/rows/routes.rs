@@ -7,7 +7,7 @@ use closc_plan::{Plan, Target};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each, one device at a time.
+/// Makes one row per route, one device at a time.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     let mut row = Row::default();
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {

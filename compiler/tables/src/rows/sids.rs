@@ -8,7 +8,7 @@ use closc_topology::{Link, NicPort};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each.
+/// Makes one row per uSID and plane.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     if !plan.is_source_routed() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Apache Parquet.
 //!
-//! Invariants: one group of rows is in memory at a time; the file contains neither time nor host, so that the same rows
+//! Invariants: one row group is in memory at a time. The file contains neither time nor host, so that the same rows
 //! give the same bytes.
 
 use std::io;
