@@ -1,7 +1,7 @@
 //! A diagnostic (finding), and the list that collects them.
 //!
-//! A diagnostic states the error with the user's own names and numbers, points at the line and at any line that
-//! conflicts with it, and suggests a fix. Messages are lower case, without a full stop, with backticks around literals.
+//! A diagnostic states the error with the user's own names and numbers. It points at the line and at conflicting lines,
+//! and suggests a fix. Messages are lower case, without a full stop, with backticks around literals.
 
 use std::collections::BTreeMap;
 
@@ -252,7 +252,7 @@ impl Diagnostics {
             let more = total[code].saturating_sub(SHOWN_MAX);
             match (*number).cmp(&SHOWN_MAX) {
                 std::cmp::Ordering::Equal if more > 0 => {
-                    left.push(finding.note(format!("{more} more like this are not shown")));
+                    left.push(finding.note(format!("not shown: {more} more like this")));
                 }
                 std::cmp::Ordering::Less | std::cmp::Ordering::Equal => left.push(finding),
                 std::cmp::Ordering::Greater => {}

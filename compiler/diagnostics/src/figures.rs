@@ -15,7 +15,7 @@ pub fn number(number: u64) -> String {
     text
 }
 
-/// Formats a number with its noun, which is in the singular: `1 path`, `2 T0 switches`, `1,024 entries`.
+/// Formats a number with its noun, given in the singular: `1 path`, `2 T0 switches`, `1,024 entries`.
 pub fn counted(count: u64, noun: &str) -> String {
     let number = number(count);
     let is_sibilant = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
@@ -28,7 +28,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// Formats a fraction of 1 as a percentage with two significant digits.
+/// Formats a fraction of 1 as a percentage: one decimal from 10 %, two from 0.1 %, four below.
 pub fn percent(part: f64) -> String {
     let value = part * 100.0;
     let digits = if value >= 10.0 {

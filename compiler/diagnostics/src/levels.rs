@@ -1,8 +1,8 @@
 //! Levels of warnings: allow, warn or deny.
 //!
 //! In: levels by code, from a fabric file and a command line. Out: the findings with their final severity. Invariants:
-//! an error stays an error. A level for a code takes precedence over the level for all others, and the first statement
-//! over later ones ([`Levels::or`]).
+//! an error stays an error. `allow` or `deny` of a code takes precedence over the level of all others, `warn` of a code
+//! does not. The first statement takes precedence over later ones ([`Levels::or`]).
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl Levels {
         self.of.insert(rule.code, (level, written.into()));
     }
 
-    /// Sets the level of all warnings without a level of their own.
+    /// Sets the level of all warnings that are neither allowed nor denied by their own code.
     pub fn state_rest(&mut self, level: Level, written: impl Into<String>) {
         self.rest = Some((level, written.into()));
     }
@@ -88,7 +88,7 @@ impl Levels {
             Some((Level::Allow, _)) => None,
             Some((Level::Deny, written)) => {
                 finding.severity = Severity::Error;
-                Some(finding.note(format!("a warning that `{written}` makes an error")))
+                Some(finding.note(format!("`{written}` turns this warning into an error")))
             }
             Some((Level::Warn, _)) | None => Some(finding),
         }

@@ -77,7 +77,7 @@ impl Sources {
         &self.files[id.0 as usize]
     }
 
-    /// Returns the text under a span, clamped to the source.
+    /// Returns the text under a span, or an empty text if the span is not in the source.
     pub fn text(&self, span: Span) -> &str {
         let text = &self.get(span.source).text;
         text.get(span.start as usize..span.end as usize).unwrap_or("")

@@ -193,8 +193,11 @@ pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 /// Cuts a text so that a message stays readable.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
-    let clean: String =
-        text.chars().map(|c| if printable::acts(c) { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
+    let clean: String = text
+        .chars()
+        .map(|c| if printable::is_unsafe(c) { '\u{fffd}' } else { c })
+        .take(LONGEST + 1)
+        .collect();
     match clean.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", &clean[..end]),
         None => clean,

@@ -50,7 +50,7 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
 type Shown<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
 
 /// The longest excerpt that is shown complete. Longer ones, and those with very long lines, are cut to the surroundings
-/// of each label, because the renderer processes every character that it is given.
+/// of each label, because the renderer processes every character.
 const PIECE_MAX: usize = 64 << 10;
 const LINE_MAX: usize = 2_000;
 

@@ -112,8 +112,8 @@ impl Read for SmolStr {
 impl Read for String {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let Value::Text(text) = &item.value else { return reader.wrong_type(item, "text", "") };
-        let acts = |c: &char| printable::acts(*c) && !matches!(c, '\n' | '\r' | '\t');
-        if let Some(found) = text.chars().find(acts) {
+        let is_rejected = |c: &char| printable::is_unsafe(*c) && !matches!(c, '\n' | '\r' | '\t');
+        if let Some(found) = text.chars().find(is_rejected) {
             let (path, span) = (reader.path(), reader.span(item.place));
             reader.push(faults::bad_text(&path, text, found, span));
             return None;
