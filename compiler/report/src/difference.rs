@@ -51,9 +51,9 @@ pub(crate) fn section(report: &Report) -> String {
 
 fn title(report: &Report) -> String {
     if report.old.fabric == report.new.fabric {
-        return format!("{}: what changes", report.new.fabric);
+        return format!("{}: changes", report.new.fabric);
     }
-    format!("{} to {}: what changes", report.old.fabric, report.new.fabric)
+    format!("{} to {}: changes", report.old.fabric, report.new.fabric)
 }
 
 /// Names the sources of both sides with their digests. If they have the same name, it is written once.
@@ -85,10 +85,10 @@ fn body(report: &Report) -> String {
     if !report.touched.is_empty() {
         let _ = writeln!(
             out,
-            "<h3>What is touched</h3>\n<div class=\"scroll\">{}</div>",
+            "<h3>Changed tiers</h3>\n<div class=\"scroll\">{}</div>",
             drawing::touched(&report.touched)
         );
-        out.push_str("<p class=\"key\">Each box is a tier of a plane, with its switches before and after: + new, - removed, ~ possibly another configuration.</p>\n");
+        out.push_str("<p class=\"key\">Each box is a tier of a plane, with its switches before and after: + added, - removed, ~ configuration changes or may change.</p>\n");
     }
     changes(&mut out, &report.changes);
     list(&mut out, "Impact", &show::impact(report));
@@ -106,10 +106,10 @@ fn verdict(report: &Report) -> (Weight, String) {
     if report.is_empty() && report.texts.is_empty() {
         return (Weight::Good, "Both mean the same.".to_owned());
     }
-    let (impact, plural) = (&report.impact, |count: u64| if count == 1 { "pair" } else { "pairs" });
+    let impact = &report.impact;
     if impact.cut_off > 0 {
         let count = impact.cut_off;
-        return (Weight::Bad, format!("{} {} of NICs no longer have a path.", number(count), plural(count)));
+        return (Weight::Bad, format!("Pairs of NICs that lose all paths: {}.", number(count)));
     }
     // Pairs with a removed NIC are not counted as losing paths.
     let fewer =
@@ -125,12 +125,11 @@ fn verdict(report: &Report) -> (Weight, String) {
         (0, None) => {
             let changed: u64 =
                 report.artefacts.iter().map(|kind| kind.added + kind.changed + kind.removed).sum();
-            (Weight::Mind, format!("{} artefacts differ.", number(changed)))
+            (Weight::Mind, format!("Artefacts that differ: {}.", number(changed)))
         }
-        (count, _) => (
-            Weight::Mind,
-            format!("{} {} of NICs lose paths, and none is cut off.", number(count), plural(count)),
-        ),
+        (count, _) => {
+            (Weight::Mind, format!("Pairs of NICs that lose paths: {}. None is cut off.", number(count)))
+        }
     }
 }
 
@@ -214,7 +213,7 @@ fn waves(out: &mut String, report: &Report) {
         }
         if !wave.back.is_empty() {
             let back: Vec<&str> = wave.back.iter().map(|step| step.text.as_str()).collect();
-            let _ = writeln!(out, "<li class=\"muted\">back: {}</li>", words(&back.join("; ")));
+            let _ = writeln!(out, "<li class=\"muted\">rollback: {}</li>", words(&back.join("; ")));
         }
         out.push_str("</ul></li>\n");
     }

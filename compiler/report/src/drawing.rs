@@ -19,7 +19,7 @@ pub use subject::Subject;
 pub(crate) use subject::cable_counts;
 use svg::Style;
 
-/// A form of drawings.
+/// A file format of drawings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Scalable vector graphics.
@@ -140,7 +140,7 @@ pub(crate) fn touched(tiers: &[TouchedTier]) -> String {
             None => columns.push((vec![plane], tiers)),
         }
     }
-    let mut drawing = Drawing { title: "What is touched".to_owned(), ..Drawing::default() };
+    let mut drawing = Drawing { title: "Changed tiers".to_owned(), ..Drawing::default() };
     for (column, (planes, tiers)) in columns.iter().enumerate() {
         drawing.groups.push(plane_names(planes));
         let mut above = None;

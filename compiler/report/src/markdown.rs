@@ -82,7 +82,7 @@ fn counts(out: &mut String, plan: &Plan) {
     for (word, count) in paths.into_iter().filter(|(_, count)| *count > 0) {
         rows.push(vec![format!("paths between NICs of {word}"), number(count)]);
     }
-    table(out, "What there is", &["", "number"], &rows);
+    table(out, "Counts", &["", "number"], &rows);
 }
 
 fn tiers(out: &mut String, plan: &Plan) {

@@ -137,7 +137,7 @@ struct Cables {
 #[derive(Debug, Serialize)]
 struct Ecmp {
     pin_downlink: bool,
-    /// Plane, zone and index of a T0; zone, group and downlink of a NIC; the uplink.
+    /// Plane, zone and index of the T0, then zone, group and downlink of the NIC, then the uplink.
     pins: Vec<[u16; 7]>,
     pins_total: usize,
     queue_pairs: u16,

@@ -54,7 +54,7 @@ fn graphviz_reads_them() {
         assert_eq!(text.matches('{').count(), text.matches('}').count(), "{text}");
     }
     if Command::new("dot").arg("-V").stderr(Stdio::null()).status().is_err() {
-        return closc_skip::skip("there is no Graphviz, so it reads no drawing");
+        return closc_skip::skip("Graphviz (`dot`) is not installed");
     }
     for text in texts {
         let mut dot = Command::new("dot")

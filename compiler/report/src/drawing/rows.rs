@@ -1,7 +1,7 @@
 //! A plane of one zone: a row of switches for each tier, and the cables between the rows.
 //!
-//! In: a plan and a plane. Out: boxes and cables. Invariants: counts do not include absent elements; the first switches of
-//! a tier are named, and the others share one box; two boxes are joined exactly if a cable joins them.
+//! In: a plan and a plane. Out: boxes and cables. Invariants: counts do not include absent elements. The first switches
+//! of a tier are named, and the others share one box. Two boxes are joined if and only if a cable joins them.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// Draws a plane of a fabric without zones.
+/// Draws a plane of a fabric with one zone.
 pub(super) fn plane(plan: &Plan, plane: PlaneId) -> Drawing {
     let own: Vec<Row> = tiers(plan).into_iter().map(|tier| row(plan, plane, tier)).collect();
     let columns = own.iter().map(Row::boxes).max().unwrap_or(1);

@@ -92,7 +92,7 @@ pub(crate) fn cable_counts(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) ->
     found
 }
 
-/// Tells whether no NIC, switch or cable of a plane is absent.
+/// Returns whether no NIC, switch or cable of a plane is absent.
 fn is_whole(plan: &Plan, plane: PlaneId) -> bool {
     let own = &plan.topology().exceptions;
     own.absent_nics.is_empty()

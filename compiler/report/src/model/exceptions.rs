@@ -1,7 +1,7 @@
 //! Exceptions as runs of numbers.
 //!
 //! In: a topology. Out: [`Exceptions`]. Invariants: each list has exactly the elements of the topology. Consecutive
-//! elements are one run, so that a smaller zone takes one row and not a hundred thousand.
+//! elements are one run, so that a T0 group without NICs takes one row and not one per NIC.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ struct Things {
     switches: Vec<[u16; 5]>,
     /// Zone, group; first and last downlink.
     nics: Vec<[u16; 4]>,
-    /// Tier of the lower end (0 for a NIC, 1 for a T0, 2 for a T1), plane, zone, group or index; first and last
-    /// downlink or uplink.
+    /// Tier of the lower end, plane, zone, group or index, first and last downlink or uplink. The tier is 0 for a NIC,
+    /// 1 for a T0, 2 for a T1.
     links: Vec<[u16; 6]>,
 }
 

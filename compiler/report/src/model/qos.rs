@@ -47,7 +47,7 @@ struct ClassRow {
 #[derive(Debug, Default, Serialize)]
 struct Set {
     ports: Vec<PortRow>,
-    /// Bytes of the buffer: total, headroom, shared; absent if the platform states no buffer.
+    /// Bytes of the buffer: total, headroom, shared. Absent if the platform states no buffer.
     buffer: Option<[u64; 3]>,
     /// Reason for missing numbers.
     error: Option<String>,
@@ -124,8 +124,8 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// Inputs of a switch's settings: tier and zone (delays differ by zone), platform, operating system with port blocks,
-/// and the number of connected cables by side and length in whole metres.
+/// Inputs of a switch's settings. Tier and zone (delays differ by zone), platform, operating system with port blocks,
+/// and the number of connected cables by side and length in metres.
 type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 
 /// The sets found so far.

@@ -34,7 +34,9 @@ impl Order {
         } else {
             "Cable lengths are those of the fabric file."
         };
-        let note = format!("{lengths} Cages are counted, not ports. – is not published.");
+        let note = format!(
+            "{lengths} Cages are counted, not ports. A dash (–) means that the figure is not published."
+        );
         let style = [STYLE, PRINT].concat();
         let title = format!("Order of {}", self.fabric);
         fill(

@@ -15,7 +15,7 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// Those of the writer: a table with more rows than a sheet can have (1,048,576).
+    /// An error of the writer if a table has more rows than a sheet can have (1,048,576).
     pub fn xlsx(&self) -> Result<Vec<u8>, XlsxError> {
         let mut workbook = Workbook::new();
         // Without a date, the writer uses the current time.

@@ -60,7 +60,7 @@ const aboveBits = (kind, plane, width) => kind << width - KIND_BITS | plane << p
 const switchBits = (s, width) => aboveBits(s.tier, s.plane, width) | placeBits(s.zone, s.index + 1, positionBits(width));
 const portBits = (kind) => [WIDTHS.downlink, ...WIDTHS.uplinks][kind];
 
-// Back again: zone and number, or kind, plane and what is below them.
+// The reverse: from bits to zone and number, or to kind, plane, zone and number.
 const readPlace = (bits, width) => ({ zone: mirrored(bits >>> width - WIDTHS.zone, WIDTHS.zone), number: lowBits(bits, width - WIDTHS.zone) });
 const readAbove = (bits, width) => ({
   kind: bits >>> width - KIND_BITS & 3, plane: lowBits(bits >>> positionBits(width), WIDTHS.plane),
@@ -178,7 +178,7 @@ function placesOfV4(value) {
   if (port !== undefined && !hasFixedPlaces(POOLS.management)) found.switches.push(switchOf(port, bitsLeft(POOLS.management)));
   if (port !== undefined && hasFixedPlaces(POOLS.management)) {
     const width = M.pools.device_bits, tier = port >>> width + 4 & 3, device = lowBits(port, width);
-    // T2s are in zone 0, and their indices have its bits too.
+    // T2s are in zone 0, and their indices also use the bits of the zone.
     const indexBits = tier === 2 ? width : M.pools.index_bits;
     found.switches.push(sw(port >>> width & 15, tier, device >> indexBits, lowBits(device, indexBits) - 1));
   }

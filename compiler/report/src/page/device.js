@@ -68,9 +68,9 @@ function qosView(set) {
   const rows = set.ports.map((port) => [port.place, port.ports, speed(port.mbps), port.cable_m + " m",
     ...M.qos.lossless ? port.headroom ? port.headroom.map(bytes) : ["", "", ""] : []]);
   parts.push(table("Kinds of ports", ["place", "#ports", "#speed", "#cable up to", ...M.qos.lossless ? ["#XOFF", "#XON", "#size"] : []], rows));
-  if (queues.length) parts.push(table("Packets are marked (ECN)", ["place", "#speed", "#cable up to", "#queue", "#from", "#all from", "#probability"], queues));
+  if (queues.length) parts.push(table("Packets are marked (ECN)", ["place", "#speed", "#cable up to", "#queue", "#Kmin", "#Kmax", "#Pmax"], queues));
   else parts.push(el("p", { class: "note" }, "No queue of this switch marks packets."));
-  if (set.buffer) parts.push(facts([["Buffer", bytes(set.buffer[0])], ["of it headroom", bytes(set.buffer[1])], ["of it shared", bytes(set.buffer[2])]]));
+  if (set.buffer) parts.push(facts([["Buffer", bytes(set.buffer[0])], ["Headroom", bytes(set.buffer[1])], ["Shared", bytes(set.buffer[2])]]));
   return parts;
 }
 

@@ -75,7 +75,7 @@ function tierBox(plane, tier, zone) {
   return el("a", { class: "tier t" + tier, href }, text, el("span", { class: "unseen" }, " of plane " + plane + (zone === undefined ? "" : ", zone " + zone)));
 }
 
-// Counts the existing cables between a tier (-1: NICs) and the next one, in a plane and zone (all if not given).
+// Counts the existing cables between a tier and the next one, in a plane and a zone. Tier -1 is the NICs. Without a zone, all zones count.
 function cablesUp(plane, tier, zone) {
   const gone = new Set();
   const lose = (l) => {
@@ -118,7 +118,7 @@ function fabricView() {
   return [
     el("p", { class: "muted" }, "Planes are parallel networks: every NIC has a port in each, and no cable joins two of them. Between boxes are the cables and their speed. Choose a plane or a tier to look into it; arrow keys move between boxes, Escape goes back up."),
     el("div", { class: "cards", "data-arrows": true }, range(M.planes).map(planeCard)),
-    el("span", { class: "tier nic" }, el("b", {}, number(c.nics)), " NICs in ", el("b", {}, number(c.nodes)), " nodes: " + plural(M.planes, "port") + " each, one a plane"),
+    el("span", { class: "tier nic" }, el("b", {}, number(c.nics)), " NICs in ", el("b", {}, number(c.nodes)), " nodes: " + plural(M.planes, "port") + " per NIC, one per plane"),
     M.sites.length > 0 && facts(M.sites.map(([name, zones]) => ["Site " + name, "zones " + zones.join(", ")])),
   ];
 }

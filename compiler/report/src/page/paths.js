@@ -56,8 +56,8 @@ function showFailures() {
     return [DISTANCES[kind], number(pairs), number(planned(kind)), number(counts[0][0]), percent(counts[0][0], planned(kind)), mean.toLocaleString("en", { maximumFractionDigits: 2 }), percent(mean, planned(kind))];
   });
   return at("outcome").replaceChildren(
-    el("p", { class: "verdict " + (sum.newlyCutOff ? "bad" : "") }, number(sum.touched) + " of " + number(sum.pairs) + " pairs of NICs lose paths, " + number(sum.newlyCutOff) + " are cut off by it"),
-    table("Paths that are left to all pairs, by how far they are apart", ["pairs that are", "#pairs", "#planned", "#least", "#share", "#mean", "#share"], rows));
+    el("p", { class: "verdict " + (sum.newlyCutOff ? "bad" : "") }, number(sum.touched) + " of " + number(sum.pairs) + " pairs of NICs lose paths; pairs that lose all: " + number(sum.newlyCutOff)),
+    table("Remaining paths of all pairs, by distance", ["pairs that are", "#pairs", "#planned", "#least", "#share", "#mean", "#share"], rows));
 }
 
 function setPair(from, to) {
@@ -84,7 +84,7 @@ function showPair() {
     el("span", { class: "bar", role: "img", "aria-label": percent(count, perPlane) }, el("i", { style: "width:" + 100 * count / perPlane + "%" }))]);
   const width = ["one switch", "three switches", "five switches"][kind];
   at("pair-view").replaceChildren(...[
-    el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose by hash, and any cable that is left leads down; the list has those whose cable down has the number of the cable up.")),
+    el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose by hash, and every remaining cable down can be used. The list has only paths whose cable up and cable down have the same number.")),
     table("By plane", ["#plane", "T0s", "#left", "#planned", "share"], rows),
     kind > 0 && mapOf(from, to, kind), el("div", { id: "path-list" })].filter((part) => part));
   return showPaths();
@@ -93,7 +93,7 @@ function showPair() {
 // A map with one cell per plane and T0 uplink. Its colour shows whether all, some or none of its paths remain.
 function mapOf(from, to, kind) {
   const cell = UPLINKS[0] > 300 ? 3 : UPLINKS[0] > 100 ? 4 : UPLINKS[0] > 40 ? 8 : 14, tall = 10, uppers = choicesOf(kind)[1];
-  const canvas = el("canvas", { width: UPLINKS[0] * cell, height: M.planes * tall, role: "img", "aria-label": "Paths by plane (down) and T0 uplink (across): what is dark in the list below is marked red here" });
+  const canvas = el("canvas", { width: UPLINKS[0] * cell, height: M.planes * tall, role: "img", "aria-label": "Paths by plane (rows) and T0 uplink (columns). Green, amber or red: all, some or none of the paths remain." });
   const style = getComputedStyle(document.documentElement), paint = canvas.getContext("2d");
   const [good, warn, bad] = ["--good", "--warn", "--bad"].map((name) => style.getPropertyValue(name));
   const state = lose(fileState(), FAILED), lost = portLost(state, from) | portLost(state, to);
@@ -110,7 +110,7 @@ function mapOf(from, to, kind) {
     page = { plane: String(plane), broken: false, count: 50, up };
     showPaths();
   });
-  return el("div", {}, el("h3", {}, "By plane and T0 uplink"), canvas, el("p", { class: "key" }, "A row a plane, a column a T0 uplink. Green: all paths are left. Red: none. Choose a cell to list its paths."));
+  return el("div", {}, el("h3", {}, "By plane and T0 uplink"), canvas, el("p", { class: "key" }, "One row per plane, one column per T0 uplink. Green: all paths are left. Red: none. Choose a cell to list its paths."));
 }
 
 // Counts the remaining paths of a plane over one T0 uplink, without regard to NIC ports.
@@ -168,6 +168,6 @@ function showPaths() {
     el("h3", {}, "One by one"),
     el("form", { onsubmit: (event) => event.preventDefault() }, el("label", {}, "Plane ", planes), el("label", {}, broken, " only those that do not work"),
       page.up !== undefined && el("span", {}, "T0 uplink " + (page.up + 1))),
-    rows.length ? table("Paths", heads, rows, rows.length) : el("p", {}, "There is none."),
+    rows.length ? table("Paths", heads, rows, rows.length) : el("p", {}, "No path matches."),
     more && el("button", { type: "button", onclick: () => { page.count += 200; showPaths(); } }, "Show more")].filter((part) => part));
 }

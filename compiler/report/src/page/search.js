@@ -57,7 +57,7 @@ const findPlane = (text) => {
   return found && Number(found[1]) < M.planes ? Number(found[1]) : undefined;
 };
 
-// Things at positions that may have an address: every answer is computed back to the address before it is given.
+// Elements at positions that may have an address. Each element is returned only if its computed address is the given one.
 function havingAddress(address, places) {
   const found = [];
   for (const nic of places.nics.filter((nic) => nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups)) {
@@ -94,7 +94,7 @@ function findV4(text) {
   return value === undefined ? [] : havingAddress(writeV4(value), placesOfV4(value));
 }
 
-// What uSIDs a destination address carries.
+// The elements that the uSIDs of a destination address name.
 function findCarrier(hextets) {
   if (!M.segments) return [];
   const found = [];

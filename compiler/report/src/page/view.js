@@ -131,7 +131,7 @@ function showScheme() {
       ["NIC addresses", code(M.pools.hosts)], ["Addresses of cables", code(M.pools.links)], ["Loopbacks", code(M.pools.loopbacks)], ["Management", code(M.pools.management)], ["Gateway", code(M.pools.gateway)],
       ["uSID blocks", s && code([...new Set(s.blocks)].map((own) => own + "/32").join(" "))],
       ["Bits of a uSID", s && "role " + s.role_bits + ", plane " + s.plane_bits + ", zone " + s.zone_bits + ", index " + s.index_bits],
-      ["Entropy values", M.entropy && M.entropy.active + " active and " + M.entropy.backup + " in reserve for each NIC, at least " + M.entropy.min_active],
+      ["Entropy values", M.entropy && M.entropy.active + " active and " + M.entropy.backup + " backup values for each NIC; minimum of active values: " + M.entropy.min_active],
       ["Nodes have", plural(M.nics_per_node, "NIC") + " on " + plural(M.rails, "rail") + (NODE_ZONES > 1 ? " in " + plural(NODE_ZONES, "zone") : "")]])]);
 }
 
@@ -149,7 +149,7 @@ function showExceptions() {
   }
   rows.push(...M.exceptions.cables.map(([own, mm, medium]) => ["cable of " + metres(mm) + ", " + medium, linkTo("link", linkName(readLink(own.join(","))))]));
   rows.push(...M.kind_exceptions.map(([tier, plane, zone, index, kind]) => ["is " + M.kinds[kind].platform + " with " + M.kinds[kind].os, toSwitch(sw(plane, tier, zone, index))]));
-  at("exceptions-view").replaceChildren(rows.length ? table("What differs from the numbers", ["what", "which"], rows, 32) : el("p", {}, "None: the fabric has every element that its counts define."));
+  at("exceptions-view").replaceChildren(rows.length ? table("Exceptions", ["what", "which"], rows, 32) : el("p", {}, "None: the fabric has every element that its counts define."));
 }
 
 // The first NIC, and one that is as far from it as paths lead.

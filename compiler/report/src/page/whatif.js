@@ -168,7 +168,7 @@ function indexed(lost) {
   return { ...lost, keys };
 }
 
-// Classes of T0 groups that are equal before and after, with their NICs counted by remaining ports.
+// Classes of T0 groups with the same losses before and the same losses after, with their NICs counted by remaining ports.
 function sortsOf(before, after) {
   const special = new Map();
   for (const state of [before, after]) {
@@ -211,7 +211,7 @@ function allPairs(before, after) {
     const to = same ? from : b === a ? a.members[1] : b.members[0];
     const kind = distance(from, to);
     if (planned(kind) === 0) return;
-    // Both directions, each over all planes; a uSID names a cable for both.
+    // Both directions, each over all planes. With uSIDs one direction is enough, because a uSID names the same cable in both.
     const ends = M.source_routed ? [[from, to]] : [[from, to], [to, from]];
     const paths = (state) => ends.map(([one, other]) => range(M.planes).map((plane) => groupPaths(state, plane, one, other)));
     const [old, now] = [paths(before), paths(after)];

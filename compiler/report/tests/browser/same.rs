@@ -441,7 +441,7 @@ fn fabrics_of_several_parts_are_the_same_on_the_page() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Management ports of a list, before a pool and without one.
+/// Listed management ports, with a pool that they override and without a pool.
 fn listed(browser: &mut Browser) {
     let list = "switch,address,gateway\np0-t0-001,192.0.2.70/26,192.0.2.65\np0-t0-002,192.0.2.71/26,192.0.2.65\n\
                 p0-t1-001,198.51.100.2/31,198.51.100.3\n";
