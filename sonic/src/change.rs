@@ -26,11 +26,11 @@ pub struct Change {
     pub estimate: Estimate,
 }
 
-/// Tree and overlay do not match.
+/// A tree or an overlay that cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
     /// The tree has a table without an entry in closc's list of owners.
-    #[error("the tree has table `{table}`, of which this closc does not know whose it is")]
+    #[error("the tree contains table `{table}`, which this version of closc does not support")]
     Unlisted {
         /// The table.
         table: String,
@@ -51,7 +51,7 @@ pub fn change(
     if let Some(table) = tree.tables().keys().find(|table| owned(table).is_none()) {
         return Err(TargetError::Unlisted { table: table.clone() });
     }
-    let site = overlay.of(device, tree)?;
+    let site = overlay.additions(device, tree)?;
     // Entries that the site adds to closc's tables count as wanted; otherwise they would be removed.
     let mut both = tree.clone();
     for (table, key, entry) in entries(&site).filter(|(table, ..)| owned(table).is_some()) {
@@ -71,8 +71,8 @@ pub fn change(
     Ok(Change { wanted, patch, method: verdict.method, bounces: verdict.bounces, estimate: verdict.estimate })
 }
 
-/// Keeps `unified` if the tree has `separated`: SONiC writes the routing itself in both modes, into one file from
-/// 202605 on (sonic-buildimage 27547), and its migration rewrites the value (sonic-utilities 3840).
+/// Keeps `unified` if the tree has `separated`. SONiC writes the routing itself in both modes, into one file from
+/// 202605 on (sonic-buildimage 27547). Its migration rewrites the value (sonic-utilities 3840).
 fn keep_routing_mode(live: &ConfigDb, wanted: &mut ConfigDb) {
     let (table, key, field) = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode");
     let is_kept = live.text(table, key, field) == Some("unified")
@@ -99,9 +99,9 @@ const BY_OPERATION: [&str; 2] = ["BUFFER_PROFILE", "PFC_WD"];
 impl Change {
     /// Returns the patches, in order.
     ///
-    /// The updater itself compares the complete configurations before and after, with a library that writes `move` if a
-    /// value is removed in one place and added in another. It rejects `move` for some tables, so additions and removals
-    /// are then two patches.
+    /// The updater compares the complete configurations before and after. Its library writes `move` if a value
+    /// disappears in one place and appears in another. It rejects `move` for some tables, so additions and removals are
+    /// then two patches.
     pub fn steps(&self, live: &ConfigDb) -> Vec<Patch> {
         if self.patch.is_empty() {
             return Vec::new();

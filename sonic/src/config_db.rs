@@ -1,7 +1,7 @@
 //! CONFIG_DB as tables, entries and fields.
 //!
-//! In: `config_db.json`, or Redis as `sonic-db-dump` prints it. Out: [`ConfigDb`]. Invariants: no table is empty,
-//! because Redis has no empty tables; an entry without fields is empty, never `{"NULL": "NULL"}`; no list is empty.
+//! In: `config_db.json`, or Redis as `sonic-db-dump` prints it. Out: [`ConfigDb`]. Invariants: tables and lists are not
+//! empty, because Redis cannot hold empty ones. An entry without fields is `{}`, not `{"NULL": "NULL"}`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,7 +48,7 @@ pub enum ParseError {
         reason: String,
     },
     /// It exceeds the size limit.
-    #[error("it has {bytes} bytes, a configuration has at most {max}")]
+    #[error("the configuration has {bytes} bytes; expected at most {max}")]
     Large {
         /// Its size.
         bytes: usize,

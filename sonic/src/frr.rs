@@ -1,9 +1,9 @@
 //! `frr.conf` of a switch, in FRR's own form.
 //!
 //! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], the statements with their nodes, and
-//! [`FrrChange`], the changes from one configuration to another. Invariants: two texts that FRR treats as the same
-//! configuration have the same statements; statements of SONiC itself and of the site are neither missing nor
-//! unexpected; a statement that is replaced is not removed first.
+//! [`FrrChange`], the changes from one configuration to another. Invariants: texts of the same configuration have the
+//! same statements. Statements of SONiC and of the site are neither missing nor unexpected. A replaced statement is not
+//! removed first.
 
 mod commands;
 mod facts;

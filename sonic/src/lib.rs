@@ -3,11 +3,11 @@
 //!
 //! In: the live configuration, the tree's part, the site's overlay. Out: a [`Change`]: the complete target
 //! configuration, an RFC 6902 patch towards it, and how it is applied. Invariants: this crate uses no file, clock or
-//! network; settings that closc does not own are unchanged; equal inputs give equal bytes.
+//! network. Settings that closc does not own are unchanged. Equal inputs give equal bytes.
 //!
 //! ```text
 //! live ──┐
-//! tree ──┼─ target (ownership) ─ whole configuration ─ patch (difference) ─ method (apply-patch or reload)
+//! tree ──┼─ target (ownership) ─ complete configuration ─ patch (difference) ─ method (apply-patch or reload)
 //! site ──┘
 //! ```
 

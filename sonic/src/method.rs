@@ -59,7 +59,7 @@ pub enum Method {
     Nothing,
     /// `config apply-patch`.
     Patch,
-    /// The whole file and `config reload`, which interrupts every port.
+    /// The complete file and `config reload`, which interrupts every port.
     Reload {
         /// Why a patch cannot do it.
         reasons: Vec<Reason>,
@@ -94,7 +94,7 @@ pub enum Reason {
         /// The field.
         field: String,
     },
-    /// Ports come or go.
+    /// Ports are added or removed, or change lanes.
     Breakout {
         /// Count.
         ports: usize,
@@ -104,7 +104,8 @@ pub enum Reason {
         /// Of how many ports.
         ports: usize,
     },
-    /// Maps of ports that are up give way to others; the updater, which takes each port down for each field, finds no end.
+    /// Ports that are up change to other maps, and the old maps are removed. The updater does not finish this in
+    /// acceptable time.
     Maps {
         /// Of how many ports.
         ports: usize,
@@ -119,7 +120,7 @@ pub enum Reason {
         /// Seconds that it would take.
         seconds: u64,
     },
-    /// A person asked for it.
+    /// The operator requested it.
     Asked,
 }
 
@@ -128,7 +129,7 @@ pub enum Reason {
 pub struct Bounce {
     /// The port.
     pub port: String,
-    /// The tables because of which it does.
+    /// The changed tables that take it down.
     pub tables: BTreeSet<String>,
 }
 
@@ -144,37 +145,34 @@ pub struct Estimate {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::BufferPool { pool } => write!(f, "SONiC changes buffer pool `{pool}` by a reload only"),
+            Reason::BufferPool { pool } => write!(f, "SONiC changes buffer pool `{pool}` only by a reload"),
             Reason::BufferProfile { profile, field } => {
-                write!(f, "SONiC changes `{field}` of buffer profile `{profile}` by a reload only")
+                write!(f, "SONiC changes `{field}` of buffer profile `{profile}` only by a reload")
             }
             Reason::Hwsku { place, hwsku } => {
                 write!(f, "SONiC's updater does not change `{place}` on hwsku `{hwsku}`")
             }
             Reason::Metadata { field } => {
-                write!(f, "daemons read `{field}` of DEVICE_METADATA when they start only")
+                write!(f, "daemons read `{field}` of DEVICE_METADATA only when they start")
             }
-            Reason::Breakout { ports } => write!(f, "{ports} ports come, go or change lanes"),
-            Reason::Speed { ports } => write!(f, "{ports} ports change their speed"),
+            Reason::Breakout { ports } => write!(f, "ports are added or removed, or change lanes: {ports}"),
+            Reason::Speed { ports } => write!(f, "ports change their speed: {ports}"),
             Reason::Maps { ports } => {
                 write!(
                     f,
-                    "{ports} ports that are up get other maps in place of maps that go, which SONiC's updater does not finish"
+                    "SONiC's updater does not finish replacing the removed maps of ports that are up: {ports}"
                 )
             }
-            Reason::Removal { place } => write!(f, "SONiC removes `{place}` by a reload only"),
+            Reason::Removal { place } => write!(f, "SONiC removes `{place}` only by a reload"),
             Reason::Slow { seconds } => {
-                write!(
-                    f,
-                    "a patch would take about {seconds} s, and {PATCH_MAX_S} s is the most that is waited"
-                )
+                write!(f, "a patch would take about {seconds} s, more than the limit of {PATCH_MAX_S} s")
             }
             Reason::Asked => f.write_str("a reload was requested"),
         }
     }
 }
 
-/// Text of a change.
+/// Method, bounced ports and duration of a change.
 pub(crate) struct Verdict {
     pub(crate) method: Method,
     pub(crate) bounces: Vec<Bounce>,
@@ -348,6 +346,9 @@ fn patch_estimate(operations: &[Operation], bounces: &[Bounce]) -> Estimate {
     let speeds = u64::try_from(speeds(operations)).unwrap_or(u64::MAX);
     Estimate {
         seconds: moves.saturating_mul(MOVE_S).saturating_add(speeds.saturating_mul(SPEED_S)),
-        source: "2 s a move of SONiC's updater, which sleeps 1 s after each; 180 s a speed (sonic-buildimage 23945)".into(),
+        source:
+            "2 s per move of SONiC's updater, which sleeps 1 s after each; 180 s per changed speed, as in \
+                 sonic-buildimage 23945"
+                .into(),
     }
 }

@@ -1,8 +1,8 @@
 //! Site additions to every switch: AAA, TACACS+, DNS, SNMP communities, and other settings outside closc.
 //!
-//! In: the texts of a folder, one JSON object each. Out: [`Overlay`], for each device. Invariants: a field that closc
-//! owns is rejected by name; two files with different values of one field of one device are rejected, so their order
-//! does not matter.
+//! In: the texts of a folder, one JSON object each. Out: [`Overlay`], from which [`Overlay::additions`] returns the
+//! additions to one device. Invariants: fields that closc owns are rejected by name. Files that set one field of a
+//! device to different values are rejected, so their order does not matter.
 //!
 //! ```json
 //! { "devices": ["p*-t0-*"], "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }
@@ -42,12 +42,13 @@ pub enum OverlayError {
     },
     /// It is a list.
     #[error(
-        "`{0}` is a list: write one object, `{{\"devices\": [...], \"tables\": {{...}}}}`, and a file for each of several"
+        "`{0}` is a list: expected one object, `{{\"devices\": [...], \"tables\": {{...}}}}`; help: write each \
+         object to its own file"
     )]
     List(String),
     /// It names an empty table or list. An overlay adds; it removes nothing.
     #[error(
-        "`{place}` is empty in `{file}`: an overlay adds settings and removes none; add values, or remove the key"
+        "`{place}` in `{file}` is empty, but an overlay only adds settings; help: add values, or remove the key"
     )]
     Empty {
         /// The file.
@@ -57,7 +58,7 @@ pub enum OverlayError {
     },
     /// It sets a field that closc owns.
     #[error(
-        "`{file}` sets `{place}` of `{device}`, which closc writes: take it out, or say it in the fabric file"
+        "`{file}` sets `{place}` of `{device}`, which closc writes; help: remove it, or set it in the fabric file"
     )]
     Owned {
         /// The file.
@@ -136,7 +137,7 @@ impl Overlay {
     }
 
     /// Returns the additions to a switch.
-    pub fn of(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
+    pub fn additions(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
         let mut made = ConfigDb::default();
         for file in self.files.iter().filter(|file| file.applies(device)) {
             for (table, entries) in file.tables.tables() {

@@ -1,8 +1,8 @@
 //! Division of CONFIG_DB between closc and the site.
 //!
 //! In: the live configuration, the tree's part and the site's overlay. Out: the target configuration. Invariants:
-//! [`OWNED`] is the only list of owners, and a test of the renderer compares it with every table and field that is
-//! written; all other settings are unchanged.
+//! [`OWNED`] is the only list of owners. A test of the renderer compares it with every written table and field. All
+//! other settings are unchanged.
 
 use crate::config_db::{ConfigDb, Entry, Field, Table};
 
@@ -101,12 +101,12 @@ const METADATA: &[&str] = &[
 const PORT: &[&str] =
     &["admin_status", "alias", "description", "fec", "index", "lanes", "mtu", "speed", "subport"];
 
-/// Tables and fields that closc writes if the tree has them, and leaves unchanged otherwise: the `id` by which
-/// controllers identify a port may be set by the site, and no switch works without its `platform`.
+/// Fields that closc writes if the tree has them, and leaves unchanged otherwise. The site may set the `id` that
+/// controllers use for a port. No switch works without its `platform`.
 pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT", "id")];
 
-/// Tables, fields and values that closc writes only if neither the switch nor the overlay has a value: a site with a
-/// management VRF gets its time over that VRF.
+/// Fields and values that closc writes only if neither the switch nor the overlay has a value. A site with a management
+/// VRF gets its time over that VRF.
 pub const SITE_FIRST: &[(&str, &str, &str)] = &[("NTP", "src_intf", "eth0"), ("NTP", "vrf", "default")];
 
 /// Every table that closc owns in part or entirely, by name.
@@ -223,8 +223,8 @@ impl Owned {
         made
     }
 
-    /// Returns the entry that is replaced because the management address changes: the site's other settings of the old
-    /// address, such as `forced_mgmt_routes`, are kept for the new one.
+    /// Returns the entry that a new management address replaces. The site's other settings of the old address, such as
+    /// `forced_mgmt_routes`, are kept for the new one.
     fn moved<'a>(&self, key: &str, live: &'a Table, (tree, both): (&Table, &Table)) -> Option<&'a Entry> {
         if self.table != "MGMT_INTERFACE" {
             return None;
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_sites_stays() {
+    fn settings_of_the_site_are_kept() {
         let live = ConfigDb::parse(
             r#"{ "TACPLUS": {"global": {"passkey": "x"}},
                  "DEVICE_METADATA": {"localhost": {"hostname": "old", "timezone": "UTC", "bgp_asn": "7"}},
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_site_reaches_its_switches_stays() {
+    fn management_settings_of_the_site_are_kept() {
         let live = ConfigDb::parse(
             r#"{ "DEVICE_METADATA": {"localhost": {"platform": "x86_64-x"}},
                  "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": "true"}},

@@ -1,8 +1,8 @@
 //! A patch in parts, for transports with limits.
 //!
 //! In: the patches of a change, and limits. Out: patches that have the same effect when applied in order. Invariants:
-//! the order of operations is kept, so a definition comes before its references in every part; a table that is too
-//! large for one part is added with its first entry, and the others follow.
+//! operations keep their order, so a definition comes before its references. A table that is too large for one part is
+//! added with its first entry; the others follow.
 
 use crate::change::Change;
 use crate::config_db::ConfigDb;

@@ -59,7 +59,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Returns the patched configuration, or the operation whose place does not exist in it.
+    /// Returns the patched configuration, or the first operation that does not fit it.
     pub fn apply(&self, config: &ConfigDb) -> Result<ConfigDb, String> {
         let mut made = config.clone();
         self.operations.iter().try_for_each(|operation| operation.apply(&mut made))?;
@@ -262,14 +262,14 @@ impl Operation {
                 (Some(_), None) => Content::Entry(serde_json::from_value(value).map_err(of)?),
                 (Some(_), Some(_)) => Content::Field(serde_json::from_value(value).map_err(of)?),
             }),
-            _ => return Err(format!("{} is nothing that closc writes", what())),
+            _ => return Err(format!("{} is not an operation that closc writes", what())),
         };
         Ok(Operation { table, key, field, action })
     }
 
-    /// Applies the operation, or returns an error if its place does not exist.
+    /// Applies the operation. Returns an error if it adds an existing place, or changes or removes a missing one.
     fn apply(&self, config: &mut ConfigDb) -> Result<(), String> {
-        let nowhere = || format!("`{}` has no place in what the switch holds", self.place());
+        let nowhere = || format!("`{}` does not fit the configuration of the switch", self.place());
         let mut table = config.table(&self.table).clone();
         match (&self.key, &self.field, &self.action) {
             (None, _, Action::Add(Content::Table(content))) if table.is_empty() => table.clone_from(content),

@@ -1,5 +1,4 @@
-//! State of a switch's daemons: ports that are up, routes and segments that are programmed, buffers and PFC that are
-//! applied, and the neighbours at the other ends of its cables.
+//! Applied state of a switch: ports, routes, segments, buffers, PFC, and LLDP neighbours.
 //!
 //! In: a configuration, and the output of `sonic-db-dump` for APPL_DB, and for parts of other databases if those are
 //! read. Out: [`StateFault`]s, for requested state that is missing. Invariants: addresses are compared as numbers, not
@@ -44,7 +43,7 @@ pub enum StateFault {
         field: Option<(String, String, String)>,
     },
     /// More resources than the switch has.
-    Room {
+    ResourceLimit {
         /// The resource.
         what: String,
         /// Requested amount.
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_and_not_there_is_named() {
+    fn missing_state_is_reported() {
         let config = ConfigDb::parse(CONFIG).expect("right");
         let key = str::to_owned;
         assert_eq!(
@@ -359,11 +358,11 @@ mod tests {
         assert_eq!(other, [StateFault::Buffer { table: "BUFFER_PROFILE_TABLE", place, field }]);
         let small = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|global", Some(r#"{ "mmu_size": "95" }"#))));
         let what = "bytes of ingress pools".to_owned();
-        assert_eq!(small, [StateFault::Room { what, wanted: 100, room: 95 }]);
+        assert_eq!(small, [StateFault::ResourceLimit { what, wanted: 100, room: 95 }]);
         let few = r#"{ "max_priority_groups": "4" }"#;
         let few = looked_at(Some(("BUFFER_MAX_PARAM_TABLE|Ethernet0", Some(few))));
         let what = "BUFFER_PG of Ethernet0, by max_priority_groups".to_owned();
-        assert_eq!(few, [StateFault::Room { what, wanted: 5, room: 4 }]);
+        assert_eq!(few, [StateFault::ResourceLimit { what, wanted: 5, room: 4 }]);
     }
 
     #[test]
@@ -388,7 +387,7 @@ mod tests {
         let by_name = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "Ethernet64" }"#;
         assert_eq!(seen("Ethernet0", by_name), []);
         let alias = r#"{ "lldp_rem_sys_name": "p0-t1-001", "lldp_rem_port_id": "etp17", "lldp_rem_port_desc": "up" }"#;
-        assert_eq!(seen("Ethernet0", alias), [], "an alias says nothing here");
+        assert_eq!(seen("Ethernet0", alias), [], "an alias does not identify the port");
         assert_eq!(seen("Ethernet0", r#"{ "lldp_rem_chassis_id": "02:00:00:00:00:01" }"#), []);
         let swapped = seen("Ethernet0", &by_name.replace("64", "68"));
         assert!(
@@ -397,11 +396,15 @@ mod tests {
             "{swapped:?}"
         );
         let described = alias.replace("\"up\"", "\"p0-t0-001:Ethernet4\"");
-        assert_eq!(seen("Ethernet0", &described).len(), 1, "the other end is for another port");
+        assert_eq!(
+            seen("Ethernet0", &described).len(),
+            1,
+            "the description names another port of this switch"
+        );
         assert_eq!(seen("Ethernet0", &by_name.replace("t1-001", "t1-002")).len(), 1);
         // A node need not send LLDP, but its LLDP counts.
         assert_eq!(seen("Ethernet8", r#"{ "lldp_rem_sys_name": "su001-n002" }"#).len(), 1);
-        let nobody = looked_at(Some((key, None)));
-        assert!(matches!(&nobody[..], [StateFault::Neighbour { seen: None, .. }]), "{nobody:?}");
+        let unseen = looked_at(Some((key, None)));
+        assert!(matches!(&unseen[..], [StateFault::Neighbour { seen: None, .. }]), "{unseen:?}");
     }
 }

@@ -24,7 +24,7 @@ const LIVE: &str = r#"{
 }"#;
 
 fn changed(from: &str, to: &str) -> Change {
-    assert!(LIVE.contains(from), "`{from}` is in what is changed");
+    assert!(LIVE.contains(from), "`{from}` is not in LIVE");
     change("a", &config(LIVE), &config(&LIVE.replace(from, to)), &Overlay::default(), false).expect("right")
 }
 
@@ -36,7 +36,7 @@ fn reasons(change: &Change) -> Vec<Reason> {
 }
 
 #[test]
-fn what_the_updater_refuses_takes_a_reload() {
+fn changes_that_the_updater_rejects_need_a_reload() {
     let pool = changed(r#""size": "1""#, r#""size": "2""#);
     assert_eq!(reasons(&pool), [Reason::BufferPool { pool: "ingress".to_owned() }]);
     assert_eq!(pool.bounces.len(), 2, "a reload interrupts every port that is up");
@@ -99,7 +99,7 @@ fn only_ports_that_are_up_bounce() {
         changed(r#""BUFFER_QUEUE": {"#, r#""BUFFER_QUEUE": { "Ethernet1|3": { "profile": "lossy" },"#);
     assert_eq!(queue.method, Method::Patch);
     assert_eq!(ports(&queue), ["Ethernet1"]);
-    // One move for the entry, one to take the port down, and one to take it up.
+    // One move for the entry, one to take the port down, and one to bring it up.
     assert!(matches!(queue.estimate, Estimate { seconds: 6, .. }));
     // Removing a complete table affects every port in it.
     let table = r#""BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },"#;
@@ -109,7 +109,7 @@ fn only_ports_that_are_up_bounce() {
 }
 
 #[test]
-fn a_patch_without_end_becomes_a_reload() {
+fn a_patch_over_the_time_limit_becomes_a_reload() {
     let mut many = config(LIVE);
     for port in 0..400 {
         many.insert("CABLE_LENGTH", &format!("Ethernet{port}"), closc_sonic::Entry::new());
@@ -129,7 +129,7 @@ fn a_patch_without_end_becomes_a_reload() {
 }
 
 #[test]
-fn what_moves_is_two_patches() {
+fn a_moved_value_needs_two_patches() {
     let to = LIVE.replace(r#""Ethernet0": { "action""#, r#""Ethernet1": { "action""#);
     let made = change("a", &config(LIVE), &config(&to), &Overlay::default(), false).expect("right");
     let steps = made.steps(&config(LIVE));
@@ -219,8 +219,8 @@ fn an_overlay_takes_nothing_away() {
         (r#"{ "tables": { "TACPLUS": {} } }"#, "TACPLUS"),
         (r#"{ "tables": { "NTP": { "global": { "servers": [] } } } }"#, "NTP|global.servers"),
     ] {
-        let error = overlay(&[("a.json", text)]).expect_err("it would take something away, or nothing");
-        assert!(error.to_string().starts_with(&format!("`{place}` is empty in `a.json`")), "{error}");
+        let error = overlay(&[("a.json", text)]).expect_err("an empty table or list is rejected");
+        assert!(error.to_string().starts_with(&format!("`{place}` in `a.json` is empty")), "{error}");
     }
     let site = overlay(&[("a.json", r#"{ "devices": ["p*-t0-*", "q*"], "tables": {} }"#)]).expect("right");
     assert_eq!(site.idle(&["p0-t0-001", "p0-t1-001"]), [("a.json", "q*")]);

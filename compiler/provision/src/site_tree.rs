@@ -105,7 +105,7 @@ fn merge(
             (Some(_), _) => return Err(format!("`{said}` is said otherwise already")),
             (None, Value::Null) => return Err(format!("`{said}` has no value; an empty one is `{{}}`")),
             (None, _) if is_own(path) => {
-                return Err(format!("`{said}` is closc's: say it in the fabric file"));
+                return Err(format!("closc writes `{said}`: set it in the fabric file"));
             }
             // Paths that closc owns may be further down.
             (None, Value::Object(more)) => {

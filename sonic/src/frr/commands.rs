@@ -1,8 +1,8 @@
 //! The commands that change a configuration while FRR runs, for `vtysh -f`.
 //!
 //! In: missing and unexpected statements. Out: lines, the neighbours whose sessions they reset, and the reasons why a
-//! change needs a restart of the daemons. Invariants: additions come first, a definition before its references; a
-//! statement that another one replaces is not removed, so that no session is without its route map for a moment.
+//! change needs a restart of the daemons. Invariants: additions come first, a definition before its references. A
+//! replaced statement is not removed, so that no session loses its route map for a moment.
 
 use std::collections::BTreeSet;
 
@@ -157,7 +157,7 @@ impl FrrChange {
     pub fn restart_reasons(&self) -> Vec<String> {
         let profiles = self.missing.iter().filter(|statement| begins(statement.line(), "frr defaults"));
         let profiles =
-            profiles.map(|statement| format!("daemons read `{}` when they start only", statement.line()));
+            profiles.map(|statement| format!("daemons read `{}` only when they start", statement.line()));
         profiles
             .chain(self.regrouped().map(|peer| format!("FRR does not move `{peer}` to another group")))
             .collect()

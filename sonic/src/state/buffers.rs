@@ -68,7 +68,7 @@ fn pools(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>)
     }
     for (direction, wanted) in wanted.into_iter().filter(|(_, wanted)| *wanted > room) {
         let pools = if direction.is_empty() { "pools".to_owned() } else { format!("{direction} pools") };
-        faults.push(StateFault::Room { what: format!("bytes of {pools}"), wanted, room });
+        faults.push(StateFault::ResourceLimit { what: format!("bytes of {pools}"), wanted, room });
     }
 }
 
@@ -81,7 +81,7 @@ fn numbers(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault
             let (Some(last), Some(room)) = (last, applied.room(port, field)) else { continue };
             if last >= room {
                 let what = format!("{table} of {port}, by {field}");
-                faults.push(StateFault::Room { what, wanted: last + 1, room });
+                faults.push(StateFault::ResourceLimit { what, wanted: last + 1, room });
             }
         }
     }

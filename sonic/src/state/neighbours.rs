@@ -1,9 +1,9 @@
 //! Neighbours at the other ends of cables, as LLDP reports them.
 //!
 //! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: names are compared
-//! without their domain, ignoring case. Ports are compared only if LLDP identifies them: SONiC sends an alias, which is
-//! known only from the configuration of the other end, and a description, in which closc names this end as
-//! `DEVICE:PORT`. Nodes need not send LLDP; if they do, it counts.
+//! without their domain, ignoring case. Ports are compared only if LLDP identifies them. SONiC sends an alias, which
+//! only the far configuration resolves. It also sends a description, in which closc writes this end as `DEVICE:PORT`.
+//! Nodes need not send LLDP; if they do, it counts.
 
 use super::{Applied, StateFault};
 use crate::config_db::{ConfigDb, Entry};

@@ -1,8 +1,8 @@
 //! PFC: the priorities that the chip pauses.
 //!
 //! In: `PORT_QOS_MAP` of a configuration, ports of ASIC_DB and their names from COUNTERS_DB. Out: faults. Invariants:
-//! orchagent reads that table from CONFIG_DB and copies it to no other database, so only ASIC_DB shows the result; if
-//! ASIC_DB was not read, nothing is compared.
+//! if ASIC_DB was not read, nothing is compared. orchagent copies that table to no other database, so only ASIC_DB has
+//! the result.
 
 use super::{Applied, StateFault};
 use crate::config_db::ConfigDb;

@@ -52,7 +52,7 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
             let line = |value: &str| format!("{place}.{name} {value}");
             (table, Difference::Changed { wanted: line(wanted), live: line(live) })
         }
-        StateFault::Room { what, wanted, room } => {
+        StateFault::ResourceLimit { what, wanted, room } => {
             let line = |number: &u64| format!("{number} {what}");
             (
                 "BUFFER_MAX_PARAM_TABLE",

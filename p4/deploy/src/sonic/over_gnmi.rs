@@ -258,7 +258,7 @@ impl OverGnmi<'_> {
 
     /// Returns the tables that the target state may have.
     fn tables(&self, tree: &ConfigDb) -> Result<BTreeSet<String>, Fault> {
-        let site = self.switch.overlay().of(&self.switch.name, tree);
+        let site = self.switch.overlay().additions(&self.switch.name, tree);
         let site = site.map_err(|error| Fault::Site { reason: error.to_string() })?;
         let owned = OWNED.iter().map(|owned| owned.table.to_owned());
         Ok(owned.chain(site.tables().keys().cloned()).collect())

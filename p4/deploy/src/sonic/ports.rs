@@ -109,7 +109,7 @@ impl SonicSwitch {
             | StateFault::Route { .. }
             | StateFault::Segment { .. }
             | StateFault::Buffer { .. }
-            | StateFault::Room { .. }
+            | StateFault::ResourceLimit { .. }
             | StateFault::Pauses { .. }
             | StateFault::Neighbour { .. }
             | StateFault::Blind { .. } => None,
