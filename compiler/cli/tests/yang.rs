@@ -142,7 +142,9 @@ fn models_that_are_not_there_are_said_to_be_missing() {
 #[test]
 fn the_models_of_sonic_judge() {
     let Some(folder) = std::env::var_os("CLOSC_SONIC_PYTHON") else {
-        return closc_skip::skip("CLOSC_SONIC_PYTHON names no folder with a `python3` that has `sonic_yang`");
+        return closc_skip::skip(
+            "CLOSC_SONIC_PYTHON is not set; expected a folder with a `python3` that has `sonic_yang`",
+        );
     };
     let place = place();
     says(

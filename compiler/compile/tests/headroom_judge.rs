@@ -257,7 +257,7 @@ fn headroom_is_what_sonics_scripts_say() {
     let Some(scripts) =
         std::env::var("CLOSC_SONIC_SWSS").ok().map(|folder| Utf8PathBuf::from(folder).join("cfgmgr"))
     else {
-        closc_skip::skip("CLOSC_SONIC_SWSS names no checkout of sonic-swss");
+        closc_skip::skip("CLOSC_SONIC_SWSS is not set; expected a checkout of sonic-swss");
         return;
     };
     if !scripts.join("buffer_headroom_mellanox.lua").is_file() {

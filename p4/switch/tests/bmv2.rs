@@ -431,7 +431,7 @@ async fn programs_of_this_project_behave_as_on_bmv2() {
 async fn programs_of_others_behave_as_on_bmv2() {
     let Some(program) = judge::find() else { return };
     let Some(folder) = std::env::var_os("CLOSC_P4_SAMPLES") else {
-        closc_skip::skip("CLOSC_P4_SAMPLES names no folder of samples");
+        closc_skip::skip("CLOSC_P4_SAMPLES is not set; expected a folder of samples");
         return;
     };
     let only = std::env::var("CLOSC_P4_SAMPLE").ok();

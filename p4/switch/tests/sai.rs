@@ -35,7 +35,7 @@ fn own() -> PathBuf {
 /// Returns the public programs, if available.
 fn public() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
-        closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
+        closc_skip::skip("CLOSC_SAI is not set; expected a folder of compiled sonic-pins programs");
         return Vec::new();
     };
     let found = std::fs::read_dir(folder)

@@ -59,7 +59,7 @@ const OTHERWISE: [(&str, &str); 1] =
 #[test]
 fn samples_of_others() {
     let Some(folder) = std::env::var_os("CLOSC_P4_SAMPLES") else {
-        closc_skip::skip("CLOSC_P4_SAMPLES names no folder of samples");
+        closc_skip::skip("CLOSC_P4_SAMPLES is not set; expected a folder of samples");
         return;
     };
     let (mut samples, mut otherwise, mut faults) = (0, 0, Vec::new());

@@ -262,7 +262,7 @@ impl Subject {
 #[track_caller]
 fn subjects() -> Vec<Subject> {
     let Some(folder) = std::env::var_os("CLOSC_TESTGEN").map(PathBuf::from) else {
-        closc_skip::skip("CLOSC_TESTGEN names no folder of tests that p4testgen made");
+        closc_skip::skip("CLOSC_TESTGEN is not set; expected a folder of tests that p4testgen made");
         return Vec::new();
     };
     let subjects: Vec<Subject> =

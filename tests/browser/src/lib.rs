@@ -259,7 +259,9 @@ impl Browser {
 /// Returns axe-core, which is not part of the repository. If it is missing, reports that accessibility is not tested.
 pub fn axe() -> Option<String> {
     let Some(file) = std::env::var_os("CLOSC_AXE") else {
-        closc_skip::skip("`CLOSC_AXE` names no axe.min.js of axe-core, so accessibility is not tested");
+        closc_skip::skip(
+            "`CLOSC_AXE` is not set; expected axe.min.js of axe-core, so accessibility is not tested",
+        );
         return None;
     };
     Some(std::fs::read_to_string(file).expect("`CLOSC_AXE` names a file"))

@@ -24,7 +24,9 @@ fn zipped(file: impl AsRef<std::ffi::OsStr>) -> Option<Vec<u8>> {
 /// Returns the page of the module.
 fn html() -> Option<String> {
     let Some(file) = std::env::var_os("CLOSC_PLAYGROUND") else {
-        closc_skip::skip("`CLOSC_PLAYGROUND` names no module: `cargo xtask playground` compiles it");
+        closc_skip::skip(
+            "`CLOSC_PLAYGROUND` is not set; expected the module that `cargo xtask playground` compiles",
+        );
         return None;
     };
     Some(closc_playground::page(&zipped(file)?))

@@ -146,7 +146,7 @@ async fn a_p4info_with_other_numbers_is_bound_by_name() {
 /// with p4c's output for them.
 pub(crate) fn public() -> Vec<Files> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
-        closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
+        closc_skip::skip("CLOSC_SAI is not set; expected a folder of compiled sonic-pins programs");
         return Vec::new();
     };
     let files = std::fs::read_dir(folder).expect("the folder can be read");
