@@ -62,7 +62,9 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) 
             1 => format!("`{}` and another switch have", names[0]),
             others => format!("`{}` and {others} other switches have", names[0]),
         };
-        lines.push(format!("{who} no table `{table}` ({role}), {entries} entries are omitted: {without}"));
+        lines.push(format!(
+            "{who} no table `{table}` ({role}). Omitted entries: {entries}. Impact: {without}"
+        ));
     }
     lines
 }
@@ -71,7 +73,7 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BindError {
     /// The P4Info of the switch lacks a table that entries need.
-    #[error("{source} in the P4Info of the switch; every fabric needs it ({role})")]
+    #[error("{source} in the P4Info of the switch, and every fabric needs it ({role})")]
     NoTable {
         /// Role of the table.
         role: String,
@@ -116,7 +118,7 @@ pub enum BindError {
         name: String,
     },
     /// The switch has numbers where the tree has names, and not enough of them.
-    #[error("`{of}` has {names} names, more than {bits} bits in the P4Info of the switch can number")]
+    #[error("`{of}` has {names} names, more than fit in the {bits} bits of the switch's P4Info")]
     TooManyNames {
         /// The type.
         of: String,
@@ -307,7 +309,8 @@ impl<'b> Binding<'b> {
         Ok(())
     }
 
-    /// Finds the switch's counterpart of a table. Returns `None` and counts the entry if the switch may lack the table.
+    /// Finds the switch's counterpart of a table. Returns `None` and counts the entry if the switch lacks the table and
+    /// is allowed to lack it.
     fn place(
         &self,
         table: &Table,

@@ -1,8 +1,9 @@
 //! Counters of a switch, read over P4Runtime without being its controller.
 //!
-//! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by reason. Invariants: reading
-//! needs no primacy, so a push or a watch is not disturbed. The meaning of each counter and the number of ports come
-//! from the P4Info that the switch runs. Answers take no more memory than a switch of this size needs.
+//! In: a target. Out: [`Counters`]: packets by port, class and segment, marks and trims by port and class, drops by
+//! reason. Invariants: reading needs no primacy, so a push or a watch is not disturbed. The meaning of each counter and
+//! the number of ports come from the P4Info that the switch runs. The memory for answers is limited to the needs of the
+//! largest supported switch.
 
 mod metrics;
 

@@ -1,7 +1,8 @@
 //! Brings one switch to its target state.
 //!
 //! In: a member of the fleet. Out: the result of the push, or a fault. Invariants: the switch is read before anything
-//! is written and read back afterwards; no state is kept between attempts, so each may be killed at any point.
+//! is written, and read back afterwards. Between attempts, only the resolved target state of a plan is kept. Each
+//! attempt may be killed at any point.
 
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ pub(crate) async fn push(
 enum ResolvedGoal {
     /// The state is known.
     Desired(Arc<Desired>),
-    /// The state follows from the plan and the live state, which was not read yet.
+    /// The state follows from the plan and the live state, which has not been read yet.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 

@@ -51,8 +51,7 @@ impl DevicePlan {
         Err(Fault::Moved { moved: vec![format!("it no longer runs pipeline `{}`", self.program)] })
     }
 
-    /// Returns the state after the plan, if the switch is in the state for which the plan was made, or already in the
-    /// state after it.
+    /// Returns the state after the plan, if the switch is in that state or in the one for which the plan was made.
     ///
     /// If this push set the program, the plan was made for empty tables. A switch that kept its entries then needs more
     /// removals, and ends in the same state.

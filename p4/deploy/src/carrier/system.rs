@@ -72,8 +72,8 @@ pub(super) trait System: Send + Sync {
     /// Returns the differences.
     fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String>;
 
-    /// Returns the places of the configuration after a push, to compare with the factory configuration; `None` if a
-    /// push does not replace the configuration.
+    /// Returns the paths of all settings after a push, to compare with the factory configuration; `None` if a push does
+    /// not replace the configuration.
     fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
         let _ = (wanted, held);
         Ok(None)

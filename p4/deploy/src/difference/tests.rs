@@ -189,7 +189,7 @@ proptest! {
 #[test]
 fn the_default_that_a_program_begins_with_is_no_state() {
     let table = info().table("ingress.wcmp_hash").unwrap().preamble.id;
-    let initial = initial_default(info(), table).expect("the P4Info says it");
+    let initial = initial_default(info(), table).expect("the P4Info contains it");
     assert!(State::new(info(), vec![initial]).unwrap().is_empty());
     let unset = v1::TableEntry { table_id: table, is_default_action: true, ..Default::default() };
     assert!(State::new(info(), vec![unset.into()]).unwrap().is_empty());

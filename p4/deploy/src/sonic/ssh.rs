@@ -1,7 +1,7 @@
 //! The system's `ssh`, with the user's own keys and known hosts.
 //!
-//! In: a script. Out: its output. Invariants: there are no prompts (`BatchMode`), an unknown host is rejected, no
-//! argument can be mistaken for an option, the size and duration of reads are limited.
+//! In: a script. Out: its output. Invariants: there are no prompts (`BatchMode`), and an unknown host is rejected. No
+//! argument can be mistaken for an option. The size and duration of reads are limited.
 
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -148,7 +148,7 @@ impl Ssh {
                     .is_some_and(|code| code == NO_CONNECTION || MOVED.contains(&code)),
             }),
             None => Err(Failed {
-                reason: format!("no end after {} s", limit.as_secs()),
+                reason: format!("timed out after {} s", limit.as_secs()),
                 code: None,
                 is_transient: true,
             }),
@@ -179,7 +179,7 @@ fn reader(from: Option<impl Read + Send + 'static>, max: u64) -> Receiver<std::i
     bytes
 }
 
-/// Returns the error output received so far.
+/// Returns the error output, or an empty text if it is still open after 2 s.
 fn text(errors: &Receiver<std::io::Result<Vec<u8>>>) -> String {
     let read = errors.recv_timeout(AFTER_END).ok().and_then(Result::ok).unwrap_or_default();
     String::from_utf8_lossy(&read).into_owned()
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_and_no_host_is_taken_on_trust() {
+    fn ssh_never_prompts_and_checks_host_keys() {
         let ssh = Ssh { host: "a".to_owned(), port: Some(22), user: Some("admin".to_owned()) };
         let command = ssh.command(Some(SHELL), None);
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();

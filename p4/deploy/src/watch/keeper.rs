@@ -245,7 +245,7 @@ impl Keeper<'_> {
     /// Reads the counters over the existing connection. A failure is not a fault of the switch's state. It is shown in
     /// the metrics, and as an event if the program's counters cannot be used at all.
     async fn count(&mut self, session: &Session) {
-        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
         let client = session.client();
         let limit = self.shared.options.push.timeout;
         if matches!(self.counting, Counting::Unasked) {
@@ -267,7 +267,7 @@ impl Keeper<'_> {
 
     /// Reads the switch, compares, and repairs the differences, within the timeout of one switch.
     async fn check(&mut self, session: &Session) -> Result<(), Fault> {
-        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
         let limit = self.shared.options.push.timeout;
         let mut sent = Counts::default();
         let done = timeout(limit, self.check_once(session, &mut sent)).await;

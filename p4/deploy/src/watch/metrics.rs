@@ -225,7 +225,7 @@ mod tests {
         let status = WatchStatus { devices, ..Default::default() };
         let of_watched = super::text(&status);
         assert!(of_watched.contains("closc_device_differences{device=\"t0\",table=\"STATIC_ROUTE\"} 2\n"));
-        assert!(!of_watched.contains("closc_device_entities{"), "nobody counts them");
+        assert!(!of_watched.contains("closc_device_entities{"), "SONiC counts no entities");
         assert!(!text.contains("age_seconds{"), "no age before the first check");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (_, value) = line.rsplit_once(' ').expect("a name and a value");

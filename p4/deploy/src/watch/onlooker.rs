@@ -68,7 +68,7 @@ struct Onlooker<'s> {
 impl Onlooker<'_> {
     /// Reads and compares, within the timeout of one switch.
     async fn once(&self) -> Result<Objects, Fault> {
-        let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
+        let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
         let options = &self.shared.options.push;
         let limit = options.timeout;
         let found = timeout(limit, self.switch.drift(options, &self.progress)).await;

@@ -165,8 +165,8 @@ async fn a_p4info_with_other_numbers_and_without_trim_and_ecn_is_pushed_with_a_n
     let notes = report.left_out();
     assert_eq!(notes.len(), 2, "{notes:?}");
     for (note, (table, what)) in notes.iter().zip([("egress.ecn", "(ecn)"), ("egress.trim", "(trim)")]) {
-        assert!(note.contains(&format!("no table `{table}` {what}, ")), "{note}");
-        assert!(note.contains(" 3 other switches have ") && note.contains("entries are omitted: "), "{note}");
+        assert!(note.contains(&format!("no table `{table}` {what}. ")), "{note}");
+        assert!(note.contains(" 3 other switches have ") && note.contains("Omitted entries: "), "{note}");
     }
     // The switch has its own ids, and all other entries of the tree.
     let own = Info::new(p4info).expect("it holds together");

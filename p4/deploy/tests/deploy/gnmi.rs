@@ -247,7 +247,7 @@ async fn a_switch_that_changed_after_it_was_read_is_left_alone() {
     assert!(report.is_good(), "{report:?}");
     assert_good(&switches[NAME], NEW, &report);
     let stays = config(&switches[NAME].lock().running);
-    assert!(stays.entry("DNS_NAMESERVER", "192.0.2.54").is_some(), "somebody else's change stays");
+    assert!(stays.entry("DNS_NAMESERVER", "192.0.2.54").is_some(), "the change of another controller stays");
 }
 
 #[tokio::test]
@@ -277,7 +277,7 @@ async fn killed_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let count = Mutex::new(0);
     switches[NAME].lock().hook = Some(Arc::new(move |_: &str| {
-        let mut count = count.lock().expect("nobody panics");
+        let mut count = count.lock().expect("no holder of the lock panics");
         *count += 1;
         if *count == call {
             sender.send(()).expect("it is waited for");
@@ -323,7 +323,7 @@ async fn sixty_four_switches_are_pushed_in_waves() {
     let seen = waves.clone();
     let observer = Arc::new(move |event: Event| {
         if matches!(event.what, EventKind::WaveStarted { .. } | EventKind::Written { .. }) {
-            seen.lock().expect("nobody panics").push(event.plane);
+            seen.lock().expect("no holder of the lock panics").push(event.plane);
         }
         Ok(())
     });
@@ -333,7 +333,7 @@ async fn sixty_four_switches_are_pushed_in_waves() {
     for switch in switches.values() {
         assert_good(switch, NEW, &"64 switches");
     }
-    let order = waves.lock().expect("nobody panics").clone();
+    let order = waves.lock().expect("no holder of the lock panics").clone();
     assert!(order.is_sorted() && order.len() == 4 + 64, "plane after plane: {order:?}");
 }
 
@@ -502,7 +502,8 @@ fn up() -> Value {
 async fn a_watch_says_what_differs_and_writes_nothing() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let options = WatchOptions { push: options(), interval: Duration::from_millis(20), ..Default::default() };
-    let watch = Watch::start(&fleet(&switches, OLD_TREE), options, silent()).await.expect("nobody listens");
+    let watch =
+        Watch::start(&fleet(&switches, OLD_TREE), options, silent()).await.expect("the watch opens no port");
     let of_switch = || watch.status().devices[NAME].clone();
     eventually("it was looked at", || of_switch().role == Role::Watching).await;
     let status = of_switch();
@@ -521,7 +522,7 @@ async fn a_watch_says_what_differs_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for() {
+async fn with_state_a_switch_whose_daemons_lack_its_configuration_drifts() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let look = async |applied: Value| {
         switches[NAME].lock().applied = applied;

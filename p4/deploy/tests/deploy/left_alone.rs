@@ -60,7 +60,8 @@ async fn they_are_in_every_report() {
     let found = drift(&fleet, &options(), silent()).await;
     assert!(found.is_clean());
     assert_eq!(serde_json::to_value(found).expect("JSON")["left-alone"], json);
-    let status = watch(&fleet, WatchOptions::default(), silent(), async {}).await.expect("nobody listens");
+    let status =
+        watch(&fleet, WatchOptions::default(), silent(), async {}).await.expect("the watch opens no port");
     assert_eq!(serde_json::to_value(status).expect("JSON")["left-alone"], json);
 }
 

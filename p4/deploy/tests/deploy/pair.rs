@@ -275,7 +275,7 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     let mut touched = entities.clone();
     for entity in &mut touched {
         if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
-            entry.metadata = b"somebody else".to_vec();
+            entry.metadata = b"another controller".to_vec();
         }
     }
     site.target.plant(touched);
@@ -358,9 +358,9 @@ async fn a_switch_without_a_number_is_planned_from_nothing() {
     let site = Site::bare(&config).await;
     // Controllers cannot use the switch before it has a device id.
     let mut inventory = site.inventory.clone();
-    let nobody = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
-    let address = nobody.local_addr().expect("it is bound").to_string();
-    drop(nobody);
+    let unused = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
+    let address = unused.local_addr().expect("it is bound").to_string();
+    drop(unused);
     inventory.devices.insert(NAME.to_owned(), Device::at(address, 1));
     let away = Site { inventory, ..site };
     let shown = plan(&away.fleet(&new), &once(), silent()).await.expect("its CONFIG_DB says it all");
@@ -394,7 +394,7 @@ async fn a_watch_looks_at_both() {
         interval: std::time::Duration::from_millis(20),
         ..WatchOptions::default()
     };
-    let watch = Watch::start(&site.fleet(&new), options, silent()).await.expect("nobody listens");
+    let watch = Watch::start(&site.fleet(&new), options, silent()).await.expect("the watch opens no port");
     let row = format!("{NAME}/CONFIG_DB");
     eventually("entries are in sync", || watch.status().devices[NAME].in_sync).await;
     // No port of this switch is up, which only a comparison of the state finds.

@@ -69,7 +69,7 @@ async fn remove(lab: &Lab, entity: &v1::Entity) {
 }
 
 #[tokio::test]
-async fn an_election_id_above_the_highest_is_found_where_nobody_is_primary() {
+async fn an_election_id_above_the_highest_is_found_without_a_primary() {
     let lab = Lab::one().await;
     lab.converge().await;
     // Another controller with a greater id was there and left.

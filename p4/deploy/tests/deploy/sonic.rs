@@ -379,7 +379,7 @@ async fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn what_nobody_confirmed_is_gone_after_a_boot_and_what_was_confirmed_is_there() {
+async fn a_boot_removes_an_unconfirmed_change_and_keeps_a_confirmed_one() {
     let Some(switch) = FakeSwitch::new() else { return };
     let old = ConfigDb::parse(OLD).expect("right");
     for is_warm in [false, true] {
@@ -494,7 +494,7 @@ async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for() {
+async fn with_state_a_switch_whose_daemons_lack_its_configuration_drifts() {
     let Some(switch) = FakeSwitch::new() else { return };
     put(&switch.path("db.json"), NEW, 0o600);
     let look = async |state: bool| {
@@ -513,7 +513,7 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     std::fs::remove_file(switch.path("STATE_DB.json")).expect("it was put there");
     let options = WatchOptions { interval: Duration::from_millis(100), ..WatchOptions::default() };
     let fleet = switch.fleet(NEW, SonicOptions::default());
-    let watch = Watch::start(&fleet, options, silent()).await.expect("nobody listens");
+    let watch = Watch::start(&fleet, options, silent()).await.expect("the watch opens no port");
     let is_down = || watch.status().devices[NAME].differences.contains_key("PORT_TABLE");
     eventually("a watch sees the port that is down", is_down).await;
     put(&switch.path("appl.json"), UP, 0o600);

@@ -78,7 +78,7 @@ async fn strangers_and_the_dead_are_refused() {
         let message = pushed(&right, &ours, client, Tls::default()).await.expect("not one of theirs");
         assert!(message.starts_with("`p0-t0-001`: while "), "{message}");
     }
-    assert!(right.target.pipeline().is_none(), "nobody wrote anything");
+    assert!(right.target.pipeline().is_none(), "no controller wrote anything");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn ports_are_those_of_the_sde() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
     let mut lab = Lab::start(compiled("srv6-static")).await;
-    let missing = fleet(&lab, beside()).err().expect("nobody says what the chip loads");
+    let missing = fleet(&lab, beside()).err().expect("no file has the program of the chip");
     assert_eq!(
         missing,
         "inventory: `p0-t0-001`: no tree contains the program of pipeline `fabric_tna`: set `device_config`, the output of the compiler of the switch's SDE, or `keeps_program: true`"

@@ -1,4 +1,4 @@
-//! The state of the kernel that a tree asks for, and families of addresses.
+//! Target state of the kernel according to a tree, and address families.
 //!
 //! In: `ip.batch` and `devices.batch` of a tree, or files written from live state. Out: [`Asked`], facts with the scope of
 //! their comparison. Invariants: an unknown command is an error.
@@ -122,7 +122,7 @@ impl Asked {
         words.filter(|word| covers(word, word)).map(str::to_owned).collect()
     }
 
-    /// Returns the families of addresses whose policy rules are compared. Sessions and neighbours are always IPv6.
+    /// Returns the address families whose policy rules are compared. Sessions and neighbours are always IPv6.
     pub(super) fn families(&self) -> impl Iterator<Item = Family> {
         let kinds = ["address ", "route "];
         let is_ipv4 = |fact: &String| kinds.iter().any(|kind| fact.starts_with(kind)) && !fact.contains(':');
@@ -147,7 +147,7 @@ pub(super) fn covers(block: &str, prefix: &str) -> bool {
     family == other && length <= longer && (block ^ address).leading_zeros() >= length
 }
 
-/// A family of addresses, whose routes the kernel keeps in tables of their own.
+/// An address family, with its own routing tables in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     V4,
@@ -162,7 +162,8 @@ impl Family {
         if self == Family::V6 { "-6" } else { "-4" }
     }
 
-    /// Returns a destination with its length. A command needs the form with a colon: `default` is IPv4 for `ip -batch`.
+    /// Returns a destination with its length. `default` becomes `::/0` or `0.0.0.0/0`, because `ip -batch` reads
+    /// `default` as IPv4.
     pub(super) fn prefix(self, destination: &str) -> String {
         match (self, destination) {
             (Family::V6, "default") => "::/0".to_owned(),

@@ -1,7 +1,7 @@
 //! Routes in one form, from the words of a command and from the output of `ip -json route`.
 //!
 //! In: words, or JSON. Out: a text that begins with the key of the route (type, destination, `from`, `tos`, `metric`).
-//! Next hops and metrics follow. Invariants: a text that `of_json` returns is one that `of_words` accepts and keeps.
+//! Next hops and metrics follow. Invariants: `of_words` returns a text of `of_json` unchanged.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ use super::{Facts, Family, text};
 /// Types of routes without a next hop.
 const DROPS: [&str; 4] = ["blackhole", "unreachable", "prohibit", "throw"];
 
-/// Other types than `unicast`.
+/// Types with a next hop, besides `unicast`.
 const TYPES: [&str; 4] = ["local", "broadcast", "anycast", "multicast"];
 
 /// Words of the key, besides the destination, each with a value.
 const SELECTORS: [&str; 3] = ["from", "tos", "metric"];
 
-/// Words of a next hop, each with a value. Those after `encap` are of a tunnel, in the order of `ip`.
+/// Words of a next hop, each with a value. Those from `mode` to `ttl` belong to a tunnel, in the order of `ip`.
 const HOP: [&str; 22] = [
     "encap", "mode", "segs", "action", "nh4", "nh6", "table", "vrftable", "iif", "oif", "flavors", "lblen",
     "nflen", "id", "src", "dst", "hoplimit", "tc", "ttl", "via", "dev", "weight",

@@ -1,8 +1,8 @@
-//! Commands that let one controller at a time change a switch: a lease with an owner, an end and a fencing number.
+//! Commands that let one controller at a time change a switch: a lease with an owner, an expiry and a fencing token.
 //!
 //! In: the folder of the switch, the owner, a duration. Out: commands for `sh`, to be run under the lock of the folder.
-//! Invariants: the end counts seconds since boot, so changes of the clock do not move it. A reboot ends the lease. Each
-//! lease has a higher number than earlier ones. A controller whose lease was taken over neither confirms nor rolls
+//! Invariants: the expiry counts seconds since boot, so changes of the clock do not move it. A reboot ends the lease.
+//! Each lease has a higher token than earlier ones. A controller whose lease was taken over neither confirms nor rolls
 //! back.
 
 /// Exit status of a rejected request for the lease.
@@ -75,7 +75,7 @@ mod tests {
         let lost = run(&check(&state, 2));
         assert_eq!(lost.status.code(), Some(76));
         assert!(String::from_utf8_lossy(&lost.stderr).contains("held by bob@b"));
-        // An expired end, a reboot of the switch, or a truncated file holds no lease.
+        // An expired lease, one from before a reboot, and a truncated file do not block a controller.
         for line in ["3 BOOT 0 bob@b", "3 other-boot 99999999999 bob@b", "3", ""] {
             let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("it is mounted");
             std::fs::write(folder.path().join("lease"), line.replace("BOOT", boot.trim())).expect("ours");

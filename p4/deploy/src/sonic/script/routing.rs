@@ -24,8 +24,8 @@ pub(super) fn reading(folder: &str) -> String {
     )
 }
 
-/// Sets `boot_files` to the names of the files from which SONiC sets the routing mode at boot, a space before each. It is
-/// empty if the mode stays: the golden configuration overrides `minigraph.xml`.
+/// Sets `boot_files` to the names of the files from which SONiC sets the routing mode at boot, a space before each. It
+/// is empty if `golden_config_db.json`, which overrides `minigraph.xml`, already sets the mode.
 pub(super) fn boot_files(folder: &str) -> String {
     let folder = folder.trim_end_matches('/').rsplit_once('/').map_or(".", |(parent, _)| parent);
     format!(
@@ -76,7 +76,7 @@ pub(super) fn install(body: &mut String, state: &str) {
     let _ = writeln!(body, ": > {state}/frr-touched\ninstall_frr {state}/frr-wanted.conf || return 1");
 }
 
-/// Makes the daemons run the file. Some images overwrite the file during a reload (sonic-buildimage 27014); it is then
+/// Makes the daemons run the file. Some images overwrite the file during a reload (sonic-buildimage 27014). It is then
 /// installed again.
 pub(super) fn apply(body: &mut String, state: &str, folder: &str, method: &RoutingMethod) {
     let _ = match method {

@@ -150,7 +150,7 @@ async fn damage_to_the_file_and_to_what_runs_is_named() {
 }
 
 #[tokio::test]
-async fn the_container_starts_again_only_where_commands_do_not_do() {
+async fn the_container_restarts_only_if_commands_are_not_enough() {
     let Some(switch) = FakeSwitch::routed().await else { return };
     put(&switch.path("bgp-down"), "", 0o600);
     let shown = switch.plan_of(ROUTING).await.show();
@@ -169,7 +169,7 @@ async fn the_container_starts_again_only_where_commands_do_not_do() {
 }
 
 #[tokio::test]
-async fn routing_that_nobody_confirmed_is_taken_back() {
+async fn unconfirmed_routing_is_rolled_back() {
     let Some(switch) = FakeSwitch::routed().await else { return };
     let before = [switch.text("frr/frr.conf"), switch.text("frr/running")];
     put(&switch.path("kill-after"), "docker exec -i", 0o600);
