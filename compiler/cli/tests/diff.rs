@@ -416,7 +416,7 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     assert!(text.starts_with("mount 2 switches, take out 0; 2 NICs added\n"), "{text}");
     assert!(
         text.contains("add t0-t1: 4 cables of 1m virtual")
-            && text.contains("addresses and segments of what is there stay"),
+            && text.contains("existing addresses and segments are unchanged"),
         "{text}"
     );
     let csv = place.ends(2, &["grow", "a.yaml", "c.yaml", "--csv"]);
@@ -446,7 +446,10 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     // So does another plan, which is named first because it determines the widths.
     place.write("e.yaml", with("srv6: { plan: plane-in-block }\n"));
     let text = place.ends(2, &["grow", "a.yaml", "e.yaml"]);
-    assert!(text.contains("not only growth: `srv6.plan`, `srv6.widths` would renumber"), "{text}");
+    assert!(
+        text.contains("not only growth: `srv6.plan`, `srv6.widths` would renumber existing elements"),
+        "{text}"
+    );
 }
 
 /// A fabric with BGP and one plane.

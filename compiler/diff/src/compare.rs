@@ -103,8 +103,8 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Returns whether a change follows from another. It does if it is about T1s that one side does not have, or about
-/// uplinks that neither side has and whose defaults differ by platform.
+/// Returns whether a change follows from another. That is so for T1s that one side does not have. It is also so for
+/// uplinks that neither side has and whose platform defaults differ.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {
         return true;
@@ -189,7 +189,7 @@ impl Change {
             }
             Change::T2Added(tier) => match topology.t2.replace((**tier).clone()) {
                 None => Ok(()),
-                Some(_) => Err(moved(field!("tiers.t2"), "there", "not there")),
+                Some(_) => Err(moved(field!("tiers.t2"), "present", "absent")),
             },
             Change::T2Removed(_) => match topology.t2.take() {
                 Some(_) => Ok(()),

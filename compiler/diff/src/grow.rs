@@ -183,12 +183,15 @@ impl WorkOrder {
         let moves = self.kinds().into_iter().filter(|((action, ..), _)| *action == Action::Move);
         match moves.map(|(_, sum)| sum.cables).sum() {
             0 => text.push_str("no cable that is plugged moves\n"),
-            more => drop(writeln!(text, "{} move", plural(more, "plugged cable", "plugged cables"))),
+            more => drop(writeln!(text, "{} to move", plural(more, "plugged cable", "plugged cables"))),
         }
         match self.renumbers.as_slice() {
-            [] if self.source_routed => text.push_str("addresses and segments of what is there stay\n"),
-            [] => text.push_str("addresses of what is there stay\n"),
-            some => drop(writeln!(text, "not only growth: {} would renumber", some.join(", "))),
+            [] if self.source_routed => text.push_str("existing addresses and segments are unchanged\n"),
+            [] => text.push_str("existing addresses are unchanged\n"),
+            some => {
+                let _ =
+                    writeln!(text, "not only growth: {} would renumber existing elements", some.join(", "));
+            }
         }
         text
     }

@@ -1,8 +1,8 @@
 //! Computes which pairs of NICs lose or gain paths, by group and not by pair.
 //!
 //! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after. Invariants: a
-//! pair is counted by the direction that loses more. Equal pairs are counted, not listed. T0 groups that no exception
-//! names are one kind, so the work grows with the square of the exceptions, not with NICs.
+//! pair is counted by the direction that loses more. Equal pairs are counted, not listed. T0 groups of a zone that no
+//! exception names are at most two kinds. The work grows with the square of zones and exceptions, not with NICs.
 
 mod kinds;
 

@@ -55,8 +55,8 @@ impl fmt::Display for Migration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`srv6.plan` goes from {} to {}, and a switch has one block at a time as a path table has one for each plane: \
-             stop the jobs, push all {}, give hosts their {}, verify, start the jobs; ",
+            "`srv6.plan` changes from {} to {}, and switches and path tables cannot hold both plans; stop the jobs, \
+             push all {}, give hosts their {}, verify, and start the jobs; ",
             self.old.word(),
             self.new.word(),
             plural(self.switches, "switch", "switches"),
@@ -68,8 +68,8 @@ impl fmt::Display for Migration {
             ),
             Some(block) => write!(
                 f,
-                "`{block}` is a block of both plans, so packets of a host that still has an old table meet segments that \
-                 mean something else: write a `srv6.block` whose blocks the old plan does not have"
+                "both plans use `{block}`, so packets of a host with an old table can follow other segments; help: \
+                 set a `srv6.block` that the old plan does not use"
             ),
         }
     }

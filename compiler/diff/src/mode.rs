@@ -1,4 +1,5 @@
-//! Rollout mode of a change: hitless, on a drained device, on a drained plane, or with the whole fabric stopped.
+//! Rollout mode of a change: hitless, node by node, on a drained device, on a drained plane, or with the fabric
+//! stopped.
 //!
 //! In: a change, and the fabrics before and after. Out: [`RolloutMode`] with the reason. Invariants: of several modes,
 //! the most careful one counts; a change is called harmless only if it is known to be. `change.rs` lists the rule of
@@ -36,7 +37,7 @@ pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
         Change::Tier(tier, setting) => judge_tier(*tier, setting, old, new),
         Change::T2(T2Setting::T2Site(_)) | Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
-        Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier go"),
+        Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier are removed"),
         Change::Exception(exception) => judge_exception(exception, old),
     }
 }
@@ -78,7 +79,7 @@ fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabr
         return planes(&[tier], "switches of single zones are replaced");
     }
     if !zones.is_empty() {
-        return planes(&[tier], "ports of single zones are others, or their cages are split in another way");
+        return planes(&[tier], "ports of single zones move, or the breakout of their cages changes");
     }
     let ports = |of: &Tier| u32::from(of.down.count) + u32::from(of.up.count);
     if ports(after) < ports(before) { shrinks(old, &[tier]) } else { growth(old, &[tier]) }
@@ -133,12 +134,12 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
         Exception::Drained(Turn::On, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts stop using it; nothing else changes",
             Routing::EcmpStatic | Routing::BgpUnnumbered => {
-                "what is drained is left only by devices whose artefacts change: see who they are by draining it alone"
+                "only devices whose artefacts change stop using it; drain it alone to list them"
             }
         }),
         Exception::Drained(Turn::Off, _) => hitless(match old.topology().routing {
-            Routing::Srv6Static => "hosts use it again; it must be up before",
-            Routing::EcmpStatic | Routing::BgpUnnumbered => "neighbours use it again; it must be up before",
+            Routing::Srv6Static => "hosts use it again; it must be up first",
+            Routing::EcmpStatic | Routing::BgpUnnumbered => "neighbours use it again; it must be up first",
         }),
         Exception::Absent(Turn::Off, thing) => match thing {
             Thing::Switch(switch) => growth(old, beside(switch.tier)),
@@ -160,7 +161,7 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
                 drained(vec![Place::Switch(*switch)], "it carries traffic until it is drained")
             }
             Thing::Link(link) => drained(vec![Place::Link(*link)], "it carries traffic until it is drained"),
-            Thing::Nic(_) | Thing::Plane(_) => hitless("its node is stopped before"),
+            Thing::Nic(_) | Thing::Plane(_) => hitless("its node is stopped first"),
         },
         Exception::Cable(link, _) if old.is_drained(*link) || !old.has_link(*link) => {
             hitless("it carries no traffic")

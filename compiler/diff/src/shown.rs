@@ -78,7 +78,7 @@ impl Shown for DomainRule {
 impl Shown for RackRule {
     fn shown(&self) -> String {
         let RackRule { name, per_rack, per_row, units, first_unit, face } = self;
-        let row = per_row.map_or_else(String::new, |racks| format!(", {racks} racks a row"));
+        let row = per_row.map_or_else(String::new, |racks| format!(", {racks} racks per row"));
         format!("{name}: {per_rack} of {units} U from unit {first_unit}{row}, {}", face.word())
     }
 }

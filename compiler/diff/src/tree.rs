@@ -180,7 +180,7 @@ fn inside<E>(
     }
     if limit < changed.len() {
         let text = format!(
-            "{} more differ, of which none was looked into; `--list` looks into all",
+            "not compared in detail: {} with differences; `--list` compares all",
             plural((changed.len() - limit) as u64, "file", "files")
         );
         let rest: Vec<&str> = changed[limit..].iter().map(|(_, device)| *device).collect();

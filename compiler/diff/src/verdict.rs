@@ -55,10 +55,9 @@ pub struct Verdict {
 }
 
 pub(crate) const ALL: [TierId; 3] = TierId::ALL;
-pub(crate) const GROWS: &str = "what is new is up before hosts use it";
-pub(crate) const JOINS: &str =
-    "what is new forwards before a route gains it, and routes gain it in place, whichever switch is first";
-pub(crate) const SHRINKS: &str = "what goes carries traffic until it is drained";
+pub(crate) const GROWS: &str = "new elements are up before hosts use them";
+pub(crate) const JOINS: &str = "new elements forward before routes gain them, and routes gain next hops in place, in any order of switches";
+pub(crate) const SHRINKS: &str = "removed elements carry traffic until they are drained";
 
 pub(crate) fn hitless(why: &'static str) -> Verdict {
     Verdict { mode: RolloutMode::Hitless, why }
@@ -91,8 +90,8 @@ pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
 }
 
-/// Returns the verdict for another number of lossless ports, if the operating system of a switch in these tiers applies
-/// new buffer pools only at a reload.
+/// Returns the verdict for another number of lossless ports. It is `None` unless an operating system in these tiers
+/// applies new buffer pools only at a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());
@@ -137,8 +136,8 @@ pub(crate) mod rule {
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 
-    const CABLES: &str = "a cable that is replaced is down meanwhile, and hosts or switches get thresholds for the longest path; the time to \
-                          replace cables is not included";
+    const CABLES: &str = "a cable is down while it is replaced, and thresholds of hosts or switches follow the \
+                          longest path; the time to replace cables is not included";
     const ZONE_CABLES: &str = "cables of single zones change, and thresholds of all switches follow the longest path; the time to \
                                replace cables is not included";
 
@@ -168,7 +167,7 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn hosts_only<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        hitless("what hosts alone are given reaches no switch")
+        hitless("only hosts receive this setting")
     }
 
     pub(crate) fn host_files<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
@@ -208,7 +207,7 @@ pub(crate) mod rule {
     /// change.
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {
-            let why = "NICs are replaced by others whose ports have the speed of before";
+            let why = "NICs are replaced by others with the same port speed";
             Verdict { mode: RolloutMode::NodeByNode, why }
         } else {
             at_once("the ports of NICs change their speed")
@@ -224,7 +223,7 @@ pub(crate) mod rule {
     }
 
     pub(crate) fn paths<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
-        at_once("hosts and switches must agree on how packets find their way")
+        at_once("hosts and switches must use the same routing mode")
     }
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
@@ -345,7 +344,7 @@ pub(crate) mod note {
         let first = *moved.first()?;
         let shown = |list: &ManagementList| match list.get(first) {
             Some(port) => format!("{} over {}", port.address, port.gateway),
-            None => "no line".to_owned(),
+            None => "no listed address".to_owned(),
         };
         let more = match moved.len() - 1 {
             0 => String::new(),

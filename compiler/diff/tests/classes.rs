@@ -157,7 +157,7 @@ fn cables_of_other_cages_are_pulled() {
         let said = if moved == 0 {
             "no cable that is plugged moves".to_owned()
         } else {
-            format!("{moved} plugged cables move")
+            format!("{moved} plugged cables to move")
         };
         assert!(text.contains(&said), "{text}");
         let lines = report(&old, &new).changes;

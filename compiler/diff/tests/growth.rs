@@ -160,7 +160,7 @@ fn configured(
             "{switch:?} is in a wave and does not change"
         );
     }
-    prop_assert!(all.is_subset(&after.switches), "what goes is configured");
+    prop_assert!(all.is_subset(&after.switches), "a removed switch is configured");
     if is_staged {
         let mut last = old;
         let stages = rollout.stages(new);
@@ -189,14 +189,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn growth_is_about_what_is_there((old, new) in regrown(), routing in any_routing()) {
+    fn growth_reports_only_existing_elements((old, new) in regrown(), routing in any_routing()) {
         let (old, new) = (old.routed(routing), new.routed(routing));
         check(&old, &new)?;
         check(&new, &old)?;
     }
 
     #[test]
-    fn so_are_exceptions((old, new) in related(), routing in any_routing()) {
+    fn waves_with_exceptions_name_only_existing_elements((old, new) in related(), routing in any_routing()) {
         let (old, new) = (old.routed(routing), new.routed(routing));
         let (before, after) = (listed(&old), listed(&new));
         waves(&old, &new, &before, &after)?;
@@ -204,7 +204,7 @@ proptest! {
 
     /// Adds a zone, or enlarges one, with fewer T0 groups or NICs than the other zones.
     #[test]
-    fn smaller_zones_are_no_change_where_they_come(
+    fn smaller_zones_can_be_added(
         zones in 1..=3u16, groups in 2..=4u16, more in 0..=2u16, few in any::<[bool; 3]>(), cut in 1..=2u16,
     ) {
         let shape = |zones, groups| Shape {
@@ -225,7 +225,7 @@ proptest! {
 
 /// A new zone has one T0 group, and the others have four. Nothing is removed or drained.
 #[test]
-fn a_zone_with_holes_comes_as_it_is() {
+fn adding_a_zone_with_absent_groups_is_hitless() {
     let zones = |zones, few: &str| {
         plan(&format!(
             "fabric: z\nplanes: 2\nzones: {zones}\nhosts: {{ groups: 4, {few} per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\

@@ -240,14 +240,14 @@ fn another_plan_of_segments() {
         let refused =
             Rollout::between(old, new, Limit { share: 1.0 }).expect_err("it is refused").to_string();
         assert!(
-            refused.starts_with("no order keeps traffic up: `srv6.plan` goes from plane-in-"),
+            refused.starts_with("no order keeps traffic up: `srv6.plan` changes from plane-in-"),
             "{refused}"
         );
     }
     // The block of plane 0 is that of the old plan.
     let beside = text_of(&report_of(&bits, &of("plane-in-block")));
     let beside = beside.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(beside.contains("`fcbb:bbbb::/32` is a block of both plans"), "{beside}");
+    assert!(beside.contains("both plans use `fcbb:bbbb::/32`"), "{beside}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_new_t0_group() {
         "+ nics  2 NICs,",
         "+ cables  8 nic-t0 cables,",
         "+ cables  16 t0-t1 cables,",
-        "hitless: what is new is up before hosts use it",
+        "hitless: new elements are up before hosts use them",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

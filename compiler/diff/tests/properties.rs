@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use walk::walk;
 
-/// Returns the complete meaning of a topology, including every field without a list here.
+/// Returns the complete meaning of a topology, so that no list of fields is needed here.
 fn meaning(topology: &Topology) -> String {
     format!("{:?}", Topology { spans: Spans::default(), ..topology.clone() })
 }

@@ -83,7 +83,7 @@ fn a_cable_that_moves_at_both_ends_is_one_cable() {
     assert_eq!(moves, 24, "an end is a job");
     let text = order.summary();
     assert!(text.contains("move t0-t1: 15 cables (24 ends to plug elsewhere) of "), "{text}");
-    assert!(text.contains("\n15 plugged cables move\n"), "{text}");
+    assert!(text.contains("\n15 plugged cables to move\n"), "{text}");
     let said = report(&old, &new);
     assert!(said.changes.iter().any(|line| line.text == "15 cables move to other ports"), "{said:?}");
 }

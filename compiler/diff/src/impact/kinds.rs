@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_looked_at_grows_with_exceptions_and_not_with_groups() {
+    fn the_number_of_runs_depends_on_exceptions_and_not_on_groups() {
         for groups in [4, 40] {
             let t2 = Some(T2 { zones: 2, steps: 1, parallel: 1, rows: 0, node_zones: 1 });
             let shape = |lines: &str| {

@@ -78,7 +78,7 @@ pub(super) fn waves(report: &Report) -> Vec<String> {
         lines.extend(wave.steps.iter().map(|step| format!("  {}", step.text)));
         if !wave.back.is_empty() {
             let back: Vec<&str> = wave.back.iter().map(|step| step.text.as_str()).collect();
-            lines.push(format!("  back: {}", back.join("; ")));
+            lines.push(format!("  rollback: {}", back.join("; ")));
         }
     }
     if !report.waves.is_empty() {
