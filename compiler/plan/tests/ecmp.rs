@@ -42,7 +42,7 @@ impl<'a> Walker<'a> {
 
     /// Sends a copy over every hop.
     fn flood(&self, at: Switch, to: Nic, passed: usize, ends: &mut Ends) {
-        assert!(passed < 5, "{at:?}: the packet to {to:?} goes round");
+        assert!(passed < 5, "{at:?}: forwarding loop of the packet to {to:?}");
         let hops = self.group(at, to);
         if hops.is_empty() {
             ends.dropped.push(at);

@@ -98,7 +98,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
             Some(Step::Lost(_)) | None => return lines,
         }
     }
-    lines.push(Line { text: "it goes round".to_owned(), place: None });
+    lines.push(Line { text: "forwarding loop".to_owned(), place: None });
     lines
 }
 

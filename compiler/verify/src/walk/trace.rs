@@ -131,7 +131,7 @@ impl Search<'_> {
             Ending::Cable(id) => {
                 format!("the frame does not get over `{}`: lost", cabling.describe(&cabling.cable(id)))
             }
-            Ending::Loop => "it goes round".to_owned(),
+            Ending::Loop => "forwarding loop".to_owned(),
         };
         steps.push(TraceStep { text, place: None });
         steps
