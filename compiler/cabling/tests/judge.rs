@@ -15,15 +15,15 @@ fn lab() -> Plan {
 }
 
 /// Connections, in both directions.
-type Plant = BTreeMap<Port, Port>;
+type Cabling = BTreeMap<Port, Port>;
 
-fn planted(plan: &Plan) -> Plant {
-    let mut plant = Plant::new();
+fn planned_cabling(plan: &Plan) -> Cabling {
+    let mut cabling = Cabling::new();
     for link in plan.fabric().links() {
         let (a, b) = ends(plan, link);
-        connect(&mut plant, a, b);
+        connect(&mut cabling, a, b);
     }
-    plant
+    cabling
 }
 
 fn ends(plan: &Plan, link: Link) -> (Port, Port) {
@@ -33,20 +33,20 @@ fn ends(plan: &Plan, link: Link) -> (Port, Port) {
     (port(ends.lower), port(ends.upper))
 }
 
-fn connect(plant: &mut Plant, a: Port, b: Port) {
-    plant.insert(a.clone(), b.clone());
-    plant.insert(b, a);
+fn connect(cabling: &mut Cabling, a: Port, b: Port) {
+    cabling.insert(a.clone(), b.clone());
+    cabling.insert(b, a);
 }
 
 /// Compares reports in which each neighbour describes itself with the given function.
 fn judged(
     plan: &Plan,
-    plant: &Plant,
+    cabling: &Cabling,
     reporting: &BTreeSet<Device>,
     says: impl Fn(&Port) -> Neighbour,
 ) -> Report {
     let mut seen: BTreeMap<Device, Vec<Sighting>> = BTreeMap::new();
-    for ((device, port), far) in plant {
+    for ((device, port), far) in cabling {
         let device = Device::find(plan, device).expect("a device of the plan");
         let sighting = Sighting { port: port.clone(), neighbours: vec![says(far)], ..Sighting::default() };
         seen.entry(device).or_default().push(sighting);
@@ -87,16 +87,16 @@ fn names(finding: &Finding) -> Vec<&str> {
 }
 
 #[test]
-fn a_plant_as_planned_has_no_findings_whoever_reports() {
+fn cabling_as_planned_has_no_findings() {
     let plan = lab();
-    let (plant, all) = (planted(&plan), all(&plan));
+    let (cabling, all) = (planned_cabling(&plan), all(&plan));
     let cables = plan.fabric().links().count() as u64;
-    let report = judged(&plan, &plant, &all, full);
+    let report = judged(&plan, &cabling, &all, full);
     assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, 0));
-    let report = judged(&plan, &plant, &all, by_device);
+    let report = judged(&plan, &cabling, &all, by_device);
     assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, cables));
     let switches: BTreeSet<Device> = plan.switches().map(Device::Switch).collect();
-    let report = judged(&plan, &plant, &switches, full);
+    let report = judged(&plan, &cabling, &switches, full);
     assert_eq!((report.findings.len(), report.cables), (0, cables), "switches alone see every cable");
 }
 
@@ -104,7 +104,7 @@ fn a_plant_as_planned_has_no_findings_whoever_reports() {
 fn neighbours_without_a_name_accuse_nobody_and_are_counted() {
     let plan = lab();
     let mac = |_: &Port| Neighbour { chassis: Some("52:54:00:12:34:56".to_owned()), ..Neighbour::default() };
-    let report = judged(&plan, &planted(&plan), &all(&plan), mac);
+    let report = judged(&plan, &planned_cabling(&plan), &all(&plan), mac);
     assert_eq!((report.findings.len(), report.cables), (0, 0));
     assert_eq!(report.nameless, 2 * plan.fabric().links().count() as u64);
 }
@@ -112,9 +112,9 @@ fn neighbours_without_a_name_accuse_nobody_and_are_counted() {
 #[test]
 fn one_matching_neighbour_of_several_is_enough() {
     let plan = lab();
-    let plant = planted(&plan);
+    let cabling = planned_cabling(&plan);
     let device = Device::Switch(plan.switches().next().expect("there is a switch"));
-    let sightings: Vec<Sighting> = plant
+    let sightings: Vec<Sighting> = cabling
         .iter()
         .filter(|((name, _), _)| Device::find(&plan, name) == Some(device))
         .map(|((_, port), far)| {
@@ -135,14 +135,14 @@ fn one_matching_neighbour_of_several_is_enough() {
 #[test]
 fn a_cable_between_planes_is_said_to_be() {
     let plan = lab();
-    let mut plant = planted(&plan);
+    let mut cabling = planned_cabling(&plan);
     let mut uplinks = plan.fabric().links().filter(|link| matches!(link, Link::Fabric { .. }));
     let one = uplinks.next().expect("there are uplinks");
     let other = uplinks.find(|link| link.plane() != one.plane()).expect("there are planes");
     let ((a, b), (c, d)) = (ends(&plan, one), ends(&plan, other));
-    connect(&mut plant, a, d);
-    connect(&mut plant, c, b);
-    let report = judged(&plan, &plant, &all(&plan), full);
+    connect(&mut cabling, a, d);
+    connect(&mut cabling, c, b);
+    let report = judged(&plan, &cabling, &all(&plan), full);
     assert_eq!(report.findings.len(), 1);
     assert!(report.findings[0].to_string().starts_with("swapped: "), "{}", report.findings[0]);
     assert!(report.findings[0].to_string().ends_with("this connects two planes"), "{}", report.findings[0]);
@@ -155,7 +155,7 @@ fn what_is_plugged_into_a_port_of_an_absent_cable_is_found() {
     let link = plan.link_name(plan.fabric().links().last().expect("there are cables"));
     let text = format!("{text}\nexceptions: {{ absent: [{link}] }}\n");
     let less = closc_tests::shape::try_plan(&text).expect("an absent cable is allowed");
-    let report = judged(&less, &planted(&plan), &all(&less), full);
+    let report = judged(&less, &planned_cabling(&plan), &all(&less), full);
     assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
     assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10, true));
 }
@@ -179,31 +179,31 @@ proptest! {
         only_switches in any::<bool>(),
     ) {
         let plan = lab();
-        let mut plant = planted(&plan);
+        let mut cabling = planned_cabling(&plan);
         let links: Vec<Link> = plan.fabric().links().collect();
         let picked: Vec<Link> = picks.iter().map(|at| links[at * links.len() / 64]).collect();
         let plugs: Vec<(Port, Port)> = picked.iter().map(|link| ends(&plan, *link)).collect();
         let damaged = match damage {
             Damage::Pulled => {
-                plant.remove(&plugs[0].0);
-                plant.remove(&plugs[0].1);
+                cabling.remove(&plugs[0].0);
+                cabling.remove(&plugs[0].1);
                 1
             }
             Damage::Swapped => {
-                connect(&mut plant, plugs[0].0.clone(), plugs[1].1.clone());
-                connect(&mut plant, plugs[1].0.clone(), plugs[0].1.clone());
+                connect(&mut cabling, plugs[0].0.clone(), plugs[1].1.clone());
+                connect(&mut cabling, plugs[1].0.clone(), plugs[0].1.clone());
                 2
             }
             Damage::Rotated => {
                 for at in 0..3 {
-                    connect(&mut plant, plugs[at].0.clone(), plugs[(at + 1) % 3].1.clone());
+                    connect(&mut cabling, plugs[at].0.clone(), plugs[(at + 1) % 3].1.clone());
                 }
                 3
             }
             // Connects upper ends with each other, and lower ends with each other.
             Damage::Crossed => {
-                connect(&mut plant, plugs[0].0.clone(), plugs[1].0.clone());
-                connect(&mut plant, plugs[0].1.clone(), plugs[1].1.clone());
+                connect(&mut cabling, plugs[0].0.clone(), plugs[1].0.clone());
+                connect(&mut cabling, plugs[0].1.clone(), plugs[1].1.clone());
                 2
             }
         };
@@ -217,7 +217,7 @@ proptest! {
             && only_switches
             && picked[..2].iter().all(|link| matches!(link, Link::Host(_)));
         prop_assume!(!hidden);
-        let report = judged(&plan, &plant, &reporting, full);
+        let report = judged(&plan, &cabling, &reporting, full);
         prop_assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
         let mut expected: Vec<String> = picked[..damaged].iter().map(|link| plan.link_name(*link)).collect();
         expected.sort();
@@ -241,18 +241,18 @@ fn port(device: &str, port: &str) -> Port {
 }
 
 /// Returns the findings after a change of connections.
-fn changed(change: impl FnOnce(&mut Plant)) -> (Vec<String>, Report) {
+fn changed(change: impl FnOnce(&mut Cabling)) -> (Vec<String>, Report) {
     let plan = spacious();
-    let mut plant = planted(&plan);
-    change(&mut plant);
-    let report = judged(&plan, &plant, &all(&plan), full);
+    let mut cabling = planned_cabling(&plan);
+    change(&mut cabling);
+    let report = judged(&plan, &cabling, &all(&plan), full);
     (report.findings.iter().map(ToString::to_string).collect(), report)
 }
 
 #[test]
 fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
-    let across = |plant: &mut Plant| {
-        connect(plant, port("p0-t0-001", "Ethernet8"), port("p1-t1-001", "Ethernet300"));
+    let across = |cabling: &mut Cabling| {
+        connect(cabling, port("p0-t0-001", "Ethernet8"), port("p1-t1-001", "Ethernet300"));
     };
     let (findings, report) = changed(across);
     assert_eq!(
@@ -260,10 +260,10 @@ fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
         ["wrong: p0-t0-001 Ethernet8 -- p1-t1-001 Ethernet300 is connected; this connects two planes"]
     );
     assert_eq!((report.cables, report.other_interfaces), (48, 0));
-    let within = |plant: &mut Plant| {
-        let far = plant[&port("p0-t0-001", "Ethernet0")].clone();
-        plant.remove(&port("p0-t0-001", "Ethernet0"));
-        connect(plant, port("p0-t0-001", "Ethernet8"), far);
+    let within = |cabling: &mut Cabling| {
+        let far = cabling[&port("p0-t0-001", "Ethernet0")].clone();
+        cabling.remove(&port("p0-t0-001", "Ethernet0"));
+        connect(cabling, port("p0-t0-001", "Ethernet8"), far);
     };
     let (findings, report) = changed(within);
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -273,9 +273,9 @@ fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
 
 #[test]
 fn a_stranger_at_a_port_that_is_not_in_use_is_unplanned() {
-    let printer = |plant: &mut Plant| {
-        plant.insert(port("p0-t0-001", "Ethernet8"), port("printer", "eth0"));
-        plant.insert(port("p0-t0-001", "eth0"), port("management", "1"));
+    let printer = |cabling: &mut Cabling| {
+        cabling.insert(port("p0-t0-001", "Ethernet8"), port("printer", "eth0"));
+        cabling.insert(port("p0-t0-001", "eth0"), port("management", "1"));
     };
     let (findings, report) = changed(printer);
     assert_eq!(
@@ -287,8 +287,8 @@ fn a_stranger_at_a_port_that_is_not_in_use_is_unplanned() {
 
 #[test]
 fn a_port_that_sees_itself_names_its_cable_once() {
-    let (findings, report) = changed(|plant| {
-        plant.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
+    let (findings, report) = changed(|cabling| {
+        cabling.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
     });
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].matches("p0-t0-001--p0-t1-001").count(), 1, "{findings:?}");
@@ -303,7 +303,7 @@ fn names_of_hosts_have_no_case() {
         chassis: None,
         ports: vec![port.clone()],
     };
-    let report = judged(&plan, &planted(&plan), &all(&plan), loud);
+    let report = judged(&plan, &planned_cabling(&plan), &all(&plan), loud);
     assert_eq!((report.findings.len(), report.cables), (0, 48), "{}", report.text(10, true));
 }
 
@@ -311,7 +311,7 @@ fn names_of_hosts_have_no_case() {
 fn what_a_port_saw_before_it_went_down_does_not_count() {
     let plan = spacious();
     let device = Device::find(&plan, "p0-t0-001").expect("it is there");
-    let sightings: Vec<Sighting> = planted(&plan)
+    let sightings: Vec<Sighting> = planned_cabling(&plan)
         .iter()
         .filter(|((name, _), _)| name == "p0-t0-001")
         .map(|((_, port), far)| Sighting {
@@ -332,20 +332,20 @@ fn what_a_port_saw_before_it_went_down_does_not_count() {
 #[test]
 fn findings_are_grouped_by_their_cause() {
     let plan = spacious();
-    let mut plant = planted(&plan);
+    let mut cabling = planned_cabling(&plan);
     let device = "p0-t0-001";
-    let ports: Vec<(Port, Port)> = plant
+    let ports: Vec<(Port, Port)> = cabling
         .iter()
         .filter(|((name, _), (far, _))| name == device && far.contains("t1"))
         .map(|(port, far)| (port.clone(), far.clone()))
         .collect();
     let [(a, far_a), (b, far_b)] = &ports[..2] else { panic!("{ports:?}") };
-    plant.insert(a.clone(), far_b.clone());
-    plant.insert(b.clone(), far_a.clone());
-    plant.retain(|_, (far, _)| !far.starts_with("su"));
+    cabling.insert(a.clone(), far_b.clone());
+    cabling.insert(b.clone(), far_a.clone());
+    cabling.retain(|_, (far, _)| !far.starts_with("su"));
     let reporting = BTreeSet::from([Device::find(&plan, device).expect("it is there")]);
-    let plant = plant.into_iter().filter(|((name, _), _)| name == device).collect();
-    let report = judged(&plan, &plant, &reporting, full);
+    let cabling = cabling.into_iter().filter(|((name, _), _)| name == device).collect();
+    let report = judged(&plan, &cabling, &reporting, full);
     let text = report.text(10, false);
     assert!(report.findings.len() > 2, "{text}");
     assert_eq!(report.causes.len(), 2, "{text}");

@@ -48,7 +48,7 @@ fn closc(arguments: &[&str]) -> (i32, String) {
 }
 
 /// Namespaces with an `lldpd` in each; removed on drop.
-struct Plant {
+struct LldpNetwork {
     folder: PathBuf,
     /// Namespace and daemon of each device.
     devices: BTreeMap<String, (String, Option<Child>)>,
@@ -63,19 +63,19 @@ fn ip(arguments: &[&str]) {
     assert!(run("ip", arguments), "ip {arguments:?}");
 }
 
-impl Plant {
+impl LldpNetwork {
     fn new(folder: &Path, cables: &[[String; 4]]) -> Self {
-        let mut plant = Plant { folder: folder.to_owned(), devices: BTreeMap::new() };
+        let mut network = LldpNetwork { folder: folder.to_owned(), devices: BTreeMap::new() };
         for [a, _, b, _] in cables {
             for device in [a, b] {
-                let namespace = format!("closc-lldp-{}-{}", std::process::id(), plant.devices.len());
-                if !plant.devices.contains_key(device) {
+                let namespace = format!("closc-lldp-{}-{}", std::process::id(), network.devices.len());
+                if !network.devices.contains_key(device) {
                     ip(&["netns", "add", &namespace]);
-                    plant.devices.insert(device.clone(), (namespace, None));
+                    network.devices.insert(device.clone(), (namespace, None));
                 }
             }
         }
-        plant
+        network
     }
 
     fn namespace(&self, device: &str) -> &str {
@@ -140,7 +140,7 @@ fn wait(mut is_so: impl FnMut() -> bool) {
     panic!("it never happens");
 }
 
-impl Drop for Plant {
+impl Drop for LldpNetwork {
     fn drop(&mut self) {
         for (namespace, daemon) in self.devices.values_mut() {
             if let Some(daemon) = daemon {
@@ -180,17 +180,17 @@ fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
     [cables[other][2], cables[other][3]] = upper;
     let pulled = cables.remove(other + 1);
     assert_eq!(pulled[0], "p0-t0-002");
-    let mut plant = Plant::new(folder.path(), &planned);
+    let mut network = LldpNetwork::new(folder.path(), &planned);
     for cable in &cables {
-        plant.plug(cable);
+        network.plug(cable);
     }
-    plant.listen();
+    network.listen();
     for form in ["json", "json0", "plain"] {
         let reports = folder.path().join(form);
         fs::create_dir(&reports).expect("the folder is ours");
-        for device in plant.devices.keys() {
+        for device in network.devices.keys() {
             let neighbours = cables.iter().filter(|cable| cable[0] == *device || cable[2] == *device).count();
-            let reported = plant.reported(device, form, neighbours);
+            let reported = network.reported(device, form, neighbours);
             fs::write(reports.join(device).with_extension("lldp"), reported).expect("the folder is ours");
         }
         let fabric = text(&folder.path().join("fabric.yaml"));

@@ -224,8 +224,8 @@ fn place() -> Place {
     place.ends(0, &["compile", "a.yaml", "--out", "a"]);
     place.ends(0, &["verify", "a", "--summary", "summary.json"]);
     place.ends(2, &["diff", "a.yaml", "b.yaml", "--out", "saved.json"]);
-    place.ends(0, &["export", "cables", "a.yaml", "--out", "plant"]);
-    let lists = [0, 1].map(|plane| place.read(&format!("plant/cables/point-to-point-{plane}.csv")));
+    place.ends(0, &["export", "cables", "a.yaml", "--out", "network"]);
+    let lists = [0, 1].map(|plane| place.read(&format!("network/cables/point-to-point-{plane}.csv")));
     let second = lists[1].split_once('\n').expect("a list has a header").1;
     place.write("cables.csv", format!("{}{second}", lists[0]));
     place

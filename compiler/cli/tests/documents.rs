@@ -29,7 +29,7 @@ fn place() -> Place {
     place.write("audit.log", "");
     place.write("seen.json", "{\"lldp\": {\"interface\": []}}");
     place.ends(0, &["compile", "a.yaml", "--out", "a"]);
-    place.ends(0, &["export", "cables", "a.yaml", "--out", "plant"]);
+    place.ends(0, &["export", "cables", "a.yaml", "--out", "network"]);
     place
 }
 
@@ -123,9 +123,9 @@ fn every_document_fits_its_schema() {
     seen.insert("closc-headroom/1".to_owned());
     place.ends(2, &["diff", "sonic.yaml", "longer.yaml", "--patches", "patches"]);
     seen.insert(saved(&place, "patches/patches.json"));
-    let plant = place.path("plant/cables");
-    let lists = std::fs::read_dir(plant).expect("cables were written").flatten();
-    let lists = lists.map(|entry| format!("plant/cables/{}", entry.file_name().to_string_lossy()));
+    let folder = place.path("network/cables");
+    let lists = std::fs::read_dir(folder).expect("cables were written").flatten();
+    let lists = lists.map(|entry| format!("network/cables/{}", entry.file_name().to_string_lossy()));
     let lists: Vec<String> = lists.filter(|name| name.contains("point-to-point")).collect();
     let import = format!("import {} --out imported.yaml", lists.join(" "));
     prints(&place, (0, &import, "closc-import/1"));

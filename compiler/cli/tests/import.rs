@@ -129,7 +129,7 @@ fn tables_of_netbox_are_read() {
 
 /// LLDP reports of devices: a cable that both ends report counts once.
 #[test]
-fn a_living_plant_is_read_by_lldp() {
+fn an_existing_network_is_read_by_lldp() {
     let place = Place::new();
     place.ends(0, &["export", "cables", "topologies/lab/two-planes.yaml", "--out", "lists"]);
     let mut blocks = std::collections::BTreeMap::<String, String>::new();
@@ -245,7 +245,7 @@ fn drained_cables_of_a_tree_come_back() {
     let list = "0.tree/cables/plane-0.csv";
     place.write("odd.csv", place.read(list).replacen(",drained\n", ",half\n", 1));
     let said = place.ends(1, &["import", "odd.csv", "--out", "odd.yaml"]);
-    assert!(said.contains("`half` is not a state of a cable: `up` or `drained`"), "{said}");
+    assert!(said.contains("unknown state `half`: expected `up` or `drained`"), "{said}");
 }
 
 /// Cable types of NetBox map to media. For an ambiguous type, a message names the assumed medium.
@@ -267,8 +267,9 @@ fn types_of_netbox_become_media() {
     place.write("cables.csv", typed);
     let words = ["import", "cables.csv", "--out", "found.yaml", "--map", "map.csv", "--nodes", "box-*"];
     let said = place.ends(0, &words);
-    let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` is more than one medium: `dr` is assumed, by the length (4 cables)";
-    let other = "cables.csv:2: the type `CAT6a` is not a medium: the usual one is assumed (1 cables)";
+    let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` can be several media; `dr` is assumed from the \
+                 length for 4 cables";
+    let other = "cables.csv:2: the type `CAT6a` is not a medium; the default is assumed for 1 cable";
     assert!(said.contains(glass) && said.contains(other), "{said}");
     let file = place.read("found.yaml");
     assert!(file.contains("nic-t0: { length: 3m, medium: dac }"), "{file}");
@@ -276,7 +277,7 @@ fn types_of_netbox_become_media() {
 }
 
 #[test]
-fn what_is_no_clos_is_refused_with_a_place() {
+fn networks_other_than_a_clos_are_refused_with_a_place() {
     let place = Place::new();
     let titles = "a_device,a_port,b_device,b_port";
     for (rows, why) in [
@@ -287,19 +288,22 @@ fn what_is_no_clos_is_refused_with_a_place() {
         ),
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nspine1,2,spine2,2",
-            "cables.csv:4: not a Clos: `spine1` is a T1 and `spine2` is a T1; cables are between neighbouring tiers only; \
+            "cables.csv:4: not a Clos: `spine1` is a T1 and `spine2` is a T1; expected cables between neighbouring tiers; \
              the nearest reading has 1 node (`node1`), 1 T0 (`leaf1`), 2 T1s (`spine1`, `spine2`)",
         ),
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nnode1,2,spine1,2",
             "cables.csv:4: not a Clos: `node1` is a node and `spine1` is a T1",
         ),
-        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "neither names, roles nor cables tell the tier of `r1`"),
-        ("node1,1,leaf1,1", "not a Clos: expected nodes, T0s and T1s, and no device is a T1"),
-        ("su001-n001,nic0p0,p0-t0-001,eth1", "no device is a T1; the nearest reading has 1 node"),
-        ("leaf1,2,spine1", "cables.csv:2: 3 columns; the titles are 4"),
+        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "the tier of `r1` is unknown; the nearest reading has"),
+        ("node1,1,leaf1,1", "not a Clos: no device is a T1, expected nodes, T0s and T1s"),
+        (
+            "su001-n001,nic0p0,p0-t0-001,eth1",
+            "no device is a T1, expected nodes, T0s and T1s; the nearest reading has 1 node",
+        ),
+        ("leaf1,2,spine1", "cables.csv:2: the line has 3 columns: expected 4, as in the header"),
         ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),
-        ("", "there is no cable"),
+        ("", "the files and reports contain no cables"),
     ] {
         place.write("cables.csv", format!("{titles}\n{rows}\n"));
         let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
@@ -324,7 +328,7 @@ fn what_is_no_clos_is_refused_with_a_place() {
     let far = "p0-t0-001,eth501,p0-t1-001,eth1\nsu001-n001,nic0p0,p0-t0-001,eth1\nsu60000-n60000,nic0p0,p15-t0-60000,eth2\n";
     place.write("cables.csv", format!("{titles}\n{far}"));
     let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
-    assert!(said.contains("is one of them far from the others?"), "{said}");
+    assert!(said.contains("names and ports imply 57600960000 cables, but the lists have 3"), "{said}");
     assert!(!place.path("no.yaml").exists());
 }
 
@@ -356,16 +360,13 @@ fn types_of_ends_and_states_of_netbox_count() {
     let (said, plain) = import("plain", format!("{titles}\n{}", rows("connected")), 0);
     assert!(said.contains("5 devices; 4 of 4 cables"), "{said}");
     let (said, file) = import("power", format!("{titles}\n{}{power}", rows("connected")), 0);
-    assert!(said.contains("cables.csv:6: 1 cables are left out: power"), "{said}");
+    assert!(said.contains("cables.csv:6: 1 cable skipped: power"), "{said}");
     assert_eq!(file, plain, "a power outlet is not a T1");
     let (_, file) = import("all-planned", format!("{titles}\n{}", rows("planned")), 0);
     assert_eq!(file, plain, "a network to be built");
     let late = "leaf2,dcim.interface,Ethernet34/1,spine2,dcim.interface,Ethernet2/1,planned\n";
     let (said, file) = import("planned", format!("{titles}\n{}{late}", rows("Connected")), 0);
-    assert!(
-        said.contains("cables.csv:6: 1 cables are left out: planned, while others are connected"),
-        "{said}"
-    );
+    assert!(said.contains("cables.csv:6: 1 cable skipped: planned, while others are connected"), "{said}");
     assert_eq!(file, plain, "what is planned is not there");
     let going = rows("connected").replacen(
         "spine1,dcim.interface,Ethernet1/1,connected",
@@ -426,9 +427,8 @@ fn devices_beside_the_fabric_move_no_switch() {
     {
         let copper = beside("eth9", "mgmtsw", kind) + &beside("ipmi", "mgmtsw", kind).replace(",1,", ",2,");
         let (said, file) = import(&format!("copper-{number}"), rows(state) + &copper, 0, &[]);
-        let note = format!(
-            "2 cables are left out: `{kind}` to `mgmtsw`, which is not a node or switch of the fabric"
-        );
+        let note =
+            format!("2 cables skipped: `{kind}` to `mgmtsw`, which is not a node or switch of the fabric");
         assert!(said.contains(&note) && said.contains("left out: 2 links"), "{said}");
         assert!(said.contains("16 of 16 cables") && said.contains("0 names"), "{said}");
         assert!(!said.contains("is not a medium"), "{said}");
@@ -438,7 +438,7 @@ fn devices_beside_the_fabric_move_no_switch() {
         let text = rows("connected") + &beside("eth9", far, "");
         let (said, _) = import(far, text, 1, &["lists/cables/netbox-devices.csv"]);
         let line = rows("connected").lines().count() + 1;
-        let why = format!("cables.csv:{line}: `{far}` does not have a name in closc's form, and would ");
+        let why = format!("cables.csv:{line}: `{far}` is not named like a device of the fabric, and would ");
         assert!(said.contains(&why), "{said}");
         assert!(!place.path(&format!("{far}.yaml")).exists());
     }
@@ -513,10 +513,10 @@ fn hosts_without_reports_are_named() {
     );
     let said = place.ends(0, &["import", "lldp", "--out", "a.yaml", "--map", "a.csv"]);
     for part in [
-        "3 nodes sent no report (`gpu1`, `gpu2`, `gpu3`)",
-        "NICs are assumed to be 1 per node on 1 rail",
-        "1 switch sent no report (`spine1`)",
-        "1 cables are left out: neighbours that send no name or no port",
+        "3 nodes sent no LLDP report: `gpu1`, `gpu2`, `gpu3`; ",
+        "assumed by the ports of T0s: 1 NIC per node on 1 rail",
+        "1 switch sent no LLDP report: `spine1`; ",
+        "1 cable skipped: neighbours that send no name or no port",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -527,7 +527,7 @@ fn hosts_without_reports_are_named() {
         );
     }
     let said = place.ends(1, &["import", "lldp", "--out", "b.yaml", "--map", "b.csv"]);
-    assert!(said.contains("Devices that run no LLDP are not in the reports"), "{said}");
+    assert!(said.contains("help: add a list of the cables of devices without LLDP"), "{said}");
 }
 
 /// A wrong medium is reported with its place in the list.

@@ -1,8 +1,8 @@
-//! Compares the plan of a fabric file with the existing network (the plant) that the file describes.
+//! Compares the plan of a fabric file with the existing network that the file describes.
 //!
-//! In: a plan, a plant, and the places of its devices. Out: planned cables that are not plugged, cables of the plant
-//! that are not in the plan, and ports that have another name. Invariants: every cable of the plant is matched with a
-//! planned one, or is reported as left.
+//! In: a plan, an existing network, and the places of its devices. Out: planned cables that are not plugged, cables of
+//! the network that are not in the plan, and ports that have another name. Invariants: every cable of the network is
+//! matched with a planned one, or is reported as left.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use closc_plan::Plan;
 use closc_topology::Link;
 use smol_str::SmolStr;
 
+use crate::network::{ExistingNetwork, Plug};
 use crate::pattern::natural;
-use crate::plant::{Plant, Plug};
 use crate::ports::{Kind, Ports, ends};
 use crate::position::Positions;
 
@@ -26,9 +26,9 @@ pub(crate) struct Port {
 /// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
-    /// The planned cable of each cable of the plant, by number; `None` if it is not planned.
+    /// The planned cable of each cable of the network, by number; `None` if it is not planned.
     pub(crate) matched: Vec<Option<Link>>,
-    /// Planned cables that the plant lacks.
+    /// Planned cables that the network lacks.
     pub(crate) missing: Vec<Link>,
     /// Planned cables with an end that has another cable.
     pub(crate) occupied: Vec<Link>,
@@ -40,37 +40,42 @@ pub(crate) struct Compared {
     pub(crate) shared: Ports,
 }
 
-/// Compares the cables of a plan with those of a plant. If ports may have other names than in the plan, cables between
-/// the same devices are matched in the order of their ports. A cable is not matched if one of its ports has another
-/// name in the plan than most devices of its kind give it.
-pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_may_differ: bool) -> Compared {
+/// Compares the cables of a plan with those of an existing network. If ports may have other names than in the plan,
+/// cables between the same devices are matched in the order of their ports. A cable stays unmatched if one of its ports
+/// has an unusual name for its kind of device.
+pub(crate) fn compare(
+    plan: &Plan,
+    network: &ExistingNetwork,
+    positions: &Positions,
+    ports_may_differ: bool,
+) -> Compared {
     let devices = positions.devices();
-    let mut found = Compared { matched: vec![None; plant.cables.len()], ..Compared::default() };
+    let mut found = Compared { matched: vec![None; network.cables.len()], ..Compared::default() };
     let mut open: Vec<Open> = Vec::new();
     for link in plan.fabric().links() {
         let at = ends(plan, &devices, link);
         let names = plan.cable_ends(link);
-        let plug = |device: Option<u32>, port: &str| plant.plugged(device?, plant.ports.find(port)?);
+        let plug = |device: Option<u32>, port: &str| network.plugged(device?, network.ports.find(port)?);
         let plugs = [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)];
         match plugs {
             [Some(a), Some(b)] if a == b => found.matched[a as usize] = Some(link),
             _ => open.push((link, at, plugs)),
         }
     }
-    if ports_may_differ && !plant.is_numbered {
-        open = by_t0_port(plant, open, &mut found);
+    if ports_may_differ && !network.is_numbered {
+        open = by_t0_port(network, open, &mut found);
     }
     if ports_may_differ {
-        open = by_device(plant, open, positions, &mut found);
+        open = by_device(network, open, positions, &mut found);
     }
-    if ports_may_differ && !plant.is_numbered {
-        found.shared = Ports::of(plan, plant, positions, &found.matched);
-        open = by_shared_ports(plan, plant, positions, open, &mut found);
+    if ports_may_differ && !network.is_numbered {
+        found.shared = Ports::of(plan, network, positions, &found.matched);
+        open = by_shared_ports(plan, network, positions, open, &mut found);
     }
     for (link, at, plugs) in open {
         let is_occupied = plugs.iter().flatten().any(|cable| found.matched[*cable as usize].is_none());
         let both = at[0].is_some() && at[1].is_some();
-        if is_occupied && both && (!ports_may_differ || !plant.is_numbered) {
+        if is_occupied && both && (!ports_may_differ || !network.is_numbered) {
             found.occupied.push(link);
         } else {
             found.missing.push(link);
@@ -78,15 +83,15 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
     }
     found.left =
         (0..).zip(&found.matched).filter(|(_, link)| link.is_none()).map(|(cable, _)| cable).collect();
-    found.ports = other_names(plan, plant, positions, &found);
+    found.ports = other_names(plan, network, positions, &found);
     found
 }
 
 /// Matches cables of nodes by the port of the T0, because nodes have other names for the ports of their NICs.
-fn by_t0_port(plant: &Plant, open: Vec<Open>, found: &mut Compared) -> Vec<Open> {
+fn by_t0_port(network: &ExistingNetwork, open: Vec<Open>, found: &mut Compared) -> Vec<Open> {
     let is_open = |(link, at, plugs): &Open| {
         let (Link::Host(_), Some(node), Some(cable)) = (link, at[0], plugs[1]) else { return true };
-        let is_node = plant.cables[cable as usize].ends.iter().any(|plug| plug.device == node);
+        let is_node = network.cables[cable as usize].ends.iter().any(|plug| plug.device == node);
         let is_match = is_node && found.matched[cable as usize].is_none();
         if is_match {
             found.matched[cable as usize] = Some(*link);
@@ -96,11 +101,11 @@ fn by_t0_port(plant: &Plant, open: Vec<Open>, found: &mut Compared) -> Vec<Open>
     open.into_iter().filter(is_open).collect()
 }
 
-/// Takes back the cables whose ports have other names than most devices of the kind give them, and matches cables by
-/// these names. Returns the planned cables that are open, with the cables in their ports.
+/// Undoes matches whose port names are unusual for the kind of device, and matches those cables by the shared names.
+/// Returns the planned cables that are open, with the cables in their ports.
 fn by_shared_ports(
     plan: &Plan,
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     mut open: Vec<Open>,
     found: &mut Compared,
@@ -113,9 +118,9 @@ fn by_shared_ports(
         let is_shared = |plug: &Plug| {
             let new = if at[0] == Some(plug.device) { &names.lower.1 } else { &names.upper.1 };
             let kind = Kind::of(plan, positions, plug.device);
-            found.shared.agrees(&kind, plant.ports.name(plug.port), new)
+            found.shared.agrees(&kind, network.ports.name(plug.port), new)
         };
-        if !plant.cables[number].ends.iter().all(is_shared) {
+        if !network.cables[number].ends.iter().all(is_shared) {
             found.matched[number] = None;
             open.push((link, at, [None, None]));
         }
@@ -125,7 +130,7 @@ fn by_shared_ports(
         let plug = |device: Option<u32>, new: &str| {
             let device = device?;
             let old = found.shared.old(&Kind::of(plan, positions, device), new);
-            plant.plugged(device, plant.ports.find(old)?)
+            network.plugged(device, network.ports.find(old)?)
         };
         [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)]
     };
@@ -142,13 +147,13 @@ fn by_shared_ports(
 }
 
 /// The ports that have another name in the plan.
-fn other_names(plan: &Plan, plant: &Plant, positions: &Positions, found: &Compared) -> Vec<Port> {
+fn other_names(plan: &Plan, network: &ExistingNetwork, positions: &Positions, found: &Compared) -> Vec<Port> {
     let devices = positions.devices();
     let mut ports = Vec::new();
-    for (cable, link) in plant.cables.iter().zip(&found.matched) {
+    for (cable, link) in network.cables.iter().zip(&found.matched) {
         let planned = link.map(|link| (ends(plan, &devices, link), plan.cable_ends(link)));
         for plug in cable.ends {
-            let old = plant.ports.name(plug.port).clone();
+            let old = network.ports.name(plug.port).clone();
             let new = match &planned {
                 Some((at, names)) if at[0] == Some(plug.device) => SmolStr::new(&names.lower.1),
                 Some((_, names)) => SmolStr::new(&names.upper.1),
@@ -166,9 +171,14 @@ fn other_names(plan: &Plan, plant: &Plant, positions: &Positions, found: &Compar
 type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
 /// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.
-fn by_device(plant: &Plant, open: Vec<Open>, positions: &Positions, found: &mut Compared) -> Vec<Open> {
+fn by_device(
+    network: &ExistingNetwork,
+    open: Vec<Open>,
+    positions: &Positions,
+    found: &mut Compared,
+) -> Vec<Open> {
     let mut left: BTreeMap<(u32, u32), Vec<(u32, usize)>> = BTreeMap::new();
-    for (number, cable) in (0..).zip(&plant.cables) {
+    for (number, cable) in (0..).zip(&network.cables) {
         if found.matched[number as usize].is_none() {
             let [a, b] = cable.ends.map(|plug| plug.device);
             let is_lower_first = positions.levels[a as usize] < positions.levels[b as usize];
@@ -180,8 +190,8 @@ fn by_device(plant: &Plant, open: Vec<Open>, positions: &Positions, found: &mut 
     for cables in left.values_mut() {
         // In descending order, because `pop` takes the last.
         cables.sort_by_key(|(number, lower)| {
-            let port = plant.cables[*number as usize].ends[*lower].port;
-            std::cmp::Reverse((nic(*number), natural(plant.ports.name(port))))
+            let port = network.cables[*number as usize].ends[*lower].port;
+            std::cmp::Reverse((nic(*number), natural(network.ports.name(port))))
         });
     }
     let mut still = Vec::new();

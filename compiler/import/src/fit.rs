@@ -13,18 +13,18 @@ use closc_platform::{Breakout, Catalogue, Os, Platform, Slot};
 use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
-use crate::plant::{Level, Plant};
+use crate::network::{ExistingNetwork, Level};
 
-/// The most platforms that are kept for a tier.
+/// Maximum number of fits kept for a tier.
 const KEPT: usize = 48;
 
-/// The most platforms that are kept for each way of numbering the ports.
+/// Maximum number of fits kept for each numbering of the ports and pair of speeds.
 const ALIKE: usize = 3;
 
 /// Hardware and routing that the user states.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// Platforms by tier (`t0`, ...); an empty key stands for all tiers.
+pub struct HardwareOptions {
+    /// Platforms by tier, such as `t0`. An empty key means all tiers.
     pub platforms: BTreeMap<String, String>,
     /// The operating system of all switches.
     pub os: Option<Os>,
@@ -32,7 +32,7 @@ pub struct Wanted {
     pub routing: Option<Routing>,
 }
 
-impl Wanted {
+impl HardwareOptions {
     pub(crate) fn platform(&self, level: Level) -> Option<&str> {
         let word = match level {
             Level::Node => return None,
@@ -117,7 +117,7 @@ struct Panel {
 }
 
 impl Panel {
-    /// The names of its ports, split by split.
+    /// The names of its ports, for each breakout.
     fn splits(&self) -> &[(Breakout, Cages)] {
         self.splits.get_or_init(|| {
             let panel = &self.platform.panel;
@@ -167,7 +167,7 @@ impl Panels {
     }
 
     /// The panels that the options allow for a tier.
-    fn wanted(&self, level: Level, wanted: &Wanted) -> impl Iterator<Item = &Panel> {
+    fn wanted(&self, level: Level, wanted: &HardwareOptions) -> impl Iterator<Item = &Panel> {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
         self.0.iter().filter(move |panel| {
             // Derived platforms are fitted only where they are named: many have ports of equal names.
@@ -185,13 +185,13 @@ type Seen = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
 
 /// The ports in which switches of a tier have cables, downwards and upwards, for each part of the tier.
 fn ports<K: Ord>(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: &[Level],
     level: Level,
     part: impl Fn(u32) -> K,
 ) -> BTreeMap<K, [Seen; 2]> {
     let mut seen: BTreeMap<K, [Seen; 2]> = BTreeMap::new();
-    for cable in &plant.cables {
+    for cable in &network.cables {
         for (own, other) in [(0, 1), (1, 0)] {
             let (own, other) = (cable.ends[own], cable.ends[other]);
             if levels[own.device as usize] == level {
@@ -209,19 +209,19 @@ type Models = BTreeSet<SmolStr>;
 
 /// The platforms of the catalogue that a list of devices names, for each part of a level.
 pub(crate) fn models<K: Ord>(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: &[Level],
     level: Level,
     part: impl Fn(u32) -> K,
     panels: &Panels,
 ) -> BTreeMap<K, Models> {
     let mut found: BTreeMap<K, Models> = BTreeMap::new();
-    if plant.models.is_empty() {
+    if network.models.is_empty() {
         return found;
     }
     let mut known: HashMap<&SmolStr, bool> = HashMap::new();
     for (device, _) in (0..).zip(levels).filter(|(_, own)| **own == level) {
-        let Some(model) = plant.models.get(plant.devices.name(device)) else { continue };
+        let Some(model) = network.models.get(network.devices.name(device)) else { continue };
         if *known.entry(model).or_insert_with(|| panels.has(model)) {
             found.entry(part(device)).or_default().insert(model.clone());
         }
@@ -232,17 +232,17 @@ pub(crate) fn models<K: Ord>(
 /// Finds the possible platforms of the switches of a tier, part by part. Parts with the same ports are looked up
 /// once.
 pub(crate) fn fits_by<K: Ord + Copy>(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: &[Level],
     level: Level,
     part: impl Fn(u32) -> K,
     panels: &Panels,
-    wanted: &Wanted,
+    wanted: &HardwareOptions,
 ) -> Vec<(K, Vec<Fit>)> {
     let mut known: BTreeMap<([Seen; 2], Models), Vec<Fit>> = BTreeMap::new();
     let mut found = Vec::new();
-    let mut models = models(plant, levels, level, &part, panels);
-    for (key, seen) in ports(plant, levels, level, &part) {
+    let mut models = models(network, levels, level, &part, panels);
+    for (key, seen) in ports(network, levels, level, &part) {
         // An explicit choice precedes a list of devices.
         let stated = models.remove(&key).filter(|_| wanted.platform(level).is_none()).unwrap_or_default();
         let seen = (seen, stated);
@@ -252,7 +252,9 @@ pub(crate) fn fits_by<K: Ord + Copy>(
         }
         let (sides, stated) = &seen;
         let [down, up] = sides.each_ref().map(|side| -> Ports {
-            side.iter().map(|(port, speed, cage)| (plant.ports.name(*port).clone(), *speed, *cage)).collect()
+            side.iter()
+                .map(|(port, speed, cage)| (network.ports.name(*port).clone(), *speed, *cage))
+                .collect()
         });
         let near = panels.wanted(level, wanted).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
         let mut fits: Vec<_> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
@@ -285,7 +287,7 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
 /// of ports of the platform.
 type Cost = (bool, usize, u32, u32);
 
-/// Cage and part of each port under a split; `None` if a port is not one of the split.
+/// Cage and part of each port with a breakout; `None` if the breakout does not have one of the ports.
 fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u16, u8)>> {
     let cage = |(name, speed, seen): &(SmolStr, Option<Speed>, Option<(u16, u8)>)| {
         let (cage, own) = *names.get(name)?;
@@ -295,8 +297,8 @@ fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u
     ports.iter().map(cage).collect()
 }
 
-/// The possible first cages of both sides, from the cages in use. A side begins at its default (cage 0, or the middle
-/// of the panel) with unused cages after it, or at the first cage in use.
+/// The possible first cages of both sides, from the cages in use. A side begins at its default or at the first cage in
+/// use. The defaults are cage 0 and the middle of the panel.
 fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> Vec<(u16, u16)> {
     let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
     let downs = |first: u16| [0, first];
@@ -359,7 +361,7 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
 }
 
 /// Hardware for port names that no platform has: the wanted platform, else the software platform with the most cages.
-pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option<Fit> {
+pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &HardwareOptions) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
     let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.is_software());
     let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;

@@ -1,7 +1,8 @@
-//! From a plant to a file: candidate files are written, compiled by the caller and compared, until one has every cable.
+//! From an existing network to a file: candidate files are written, compiled by the caller and compared, until one has
+//! every cable.
 //!
-//! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
-//! was compiled, and has every cable of the plant that no finding names.
+//! In: the cables of an existing network, a catalogue, and a compile function. Out: the file, a map of names, findings.
+//! Invariants: the file that is returned was compiled, and has every cable of the network that no finding names.
 
 mod assumed;
 mod doubts;
@@ -22,21 +23,21 @@ use serde::Serialize;
 use smol_str::SmolStr;
 
 use crate::compare::{Compared, compare};
-use crate::fit::{Fit, Panels, Wanted};
+use crate::fit::{Fit, HardwareOptions, Panels};
 use crate::level::{self, complete, levels};
+use crate::network::{ExistingNetwork, Fault, ImportError, Level, Stuff};
 use crate::own;
 use crate::pattern::pattern;
-use crate::plant::{Fault, Level, Plant, Refused, Stuff};
 use crate::position::{self, Place, Positions, Reading};
 use crate::shape::{self, Numbers};
 use crate::text::{Assumed, Exceptions, File, Rest, Stuffs, text};
 
 use hardware::Hardware;
 
-/// The most candidate files that are compiled.
+/// Maximum number of candidate files compiled for one placement of the devices.
 const TRIES_MAX: usize = 400;
 
-/// Maximum number of cables that the counts of a fabric give, per cable of the plant. Another 65,536 are always
+/// Maximum number of cables that the counts of a fabric give, per cable of the network. Another 65,536 are always
 /// allowed.
 const REACHED_MAX: u64 = 64;
 
@@ -48,13 +49,13 @@ pub struct Options {
     /// Names of nodes, with `*` for any characters.
     pub nodes: Vec<String>,
     /// Hardware.
-    pub wanted: Wanted,
+    pub wanted: HardwareOptions,
 }
 
-/// A name in the plant, and the corresponding name in the fabric file.
+/// A name in the network, and the corresponding name in the fabric file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Renamed {
-    /// The device in the plant.
+pub struct NameMapping {
+    /// The device in the network.
     pub old_device: String,
     /// The port there; empty for the device itself.
     pub old_port: String,
@@ -66,7 +67,7 @@ pub struct Renamed {
 
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Imported {
+pub struct ImportResult {
     /// The fabric file.
     #[serde(skip)]
     pub text: String,
@@ -76,8 +77,8 @@ pub struct Imported {
     pub cables: u64,
     /// Cables of the network that are in the fabric.
     pub placed: u64,
-    /// Links that are not cables of the fabric: to other networks, power or consoles, to neighbours without a name, of a
-    /// type such as `cat6a` to a device beside the fabric, or planned beside others that are connected.
+    /// Links that are not cables of the fabric, for example to power, consoles or other networks. Planned cables are
+    /// skipped too if others are connected.
     pub left_out: u64,
     /// Cables of the fabric that the existing network lacks.
     pub absent: u64,
@@ -85,9 +86,9 @@ pub struct Imported {
     pub findings: Vec<String>,
     /// Assumptions made where the lists are ambiguous.
     pub notes: Vec<String>,
-    /// Names that are others in the file.
+    /// Names that differ in the file.
     #[serde(skip)]
-    pub renamed: Vec<Renamed>,
+    pub renamed: Vec<NameMapping>,
 }
 
 /// Compiles a fabric file, or returns why it is refused.
@@ -114,22 +115,22 @@ impl Candidate {
     }
 }
 
-/// Finds the fabric of a plant.
+/// Finds the fabric of an existing network.
 ///
 /// # Errors
 ///
 /// Returns why it is not a fabric, with places in the files.
 pub fn import(
-    plant: &Plant,
+    network: &ExistingNetwork,
     options: &Options,
     catalogue: &Catalogue,
     compile: &mut Compile<'_>,
-) -> Result<Imported, Refused> {
+) -> Result<ImportResult, ImportError> {
     let panels = Panels::new(catalogue);
-    let Nearest { positions, stuffs, found, is_alone } = nearest(plant, options, &panels, compile)?;
-    refuse_others(plant, &positions, &found)?;
-    let exceptions = except::exceptions(plant, &positions, &found.plan, &found.compared, &found.hardware);
-    let assumed = assumed::assumed(plant, &positions, &found.plan, options, &stuffs);
+    let Nearest { positions, stuffs, found, is_alone } = nearest(network, options, &panels, compile)?;
+    refuse_others(network, &positions, &found)?;
+    let exceptions = except::exceptions(network, &positions, &found.plan, &found.compared, &found.hardware);
+    let assumed = assumed::assumed(network, &positions, &found.plan, options, &stuffs);
     let file = File {
         name: &options.name,
         numbers: &found.numbers,
@@ -141,28 +142,32 @@ pub fn import(
         assumed: &assumed,
     };
     let text = text(&file);
-    let refused =
-        |why: String| Refused::from(Fault { place: None, text: format!("what was found is refused: {why}") });
+    let refused = |why: String| {
+        ImportError::from(Fault {
+            place: None,
+            text: format!("the imported file does not pass the checks: {why}"),
+        })
+    };
     let plan = compile(&text).map_err(refused)?;
-    let compared = compare(&plan, plant, &positions, found.hardware.ports_may_differ(&positions));
-    let findings = except::findings(plant, &positions, &plan, &compared);
-    let mut notes = plant.notes();
-    notes.extend(doubts::doubts(plant, &positions, &plan, &found, is_alone));
+    let compared = compare(&plan, network, &positions, found.hardware.ports_may_differ(&positions));
+    let findings = except::findings(network, &positions, &plan, &compared);
+    let mut notes = network.notes();
+    notes.extend(doubts::doubts(network, &positions, &plan, &found, is_alone));
     notes.push(assumed::note(&assumed, &plan, found.rest));
-    Ok(Imported {
+    Ok(ImportResult {
         text,
-        devices: plant.device_count() as u64,
-        cables: plant.cables() as u64,
-        placed: (plant.cables() - compared.left.len()) as u64,
-        left_out: plant.left_out,
+        devices: network.device_count() as u64,
+        cables: network.cable_count() as u64,
+        placed: (network.cable_count() - compared.left.len()) as u64,
+        left_out: network.left_out,
         absent: found.compared.missing.len() as u64,
         findings,
         notes,
-        renamed: except::renamed(plant, &positions, &plan, &compared),
+        renamed: except::renamed(network, &positions, &plan, &compared),
     })
 }
 
-/// The fabric that has the most cables of the plant and the fewest absent ones.
+/// The fabric that has the most cables of the network and the fewest absent ones.
 struct Nearest {
     positions: Positions,
     stuffs: Stuffs,
@@ -174,53 +179,53 @@ struct Nearest {
 /// Locates devices by closc's own names, else by the graph, and then finds their fabric. If there are several ways to
 /// number ports, each is tried until no cable is absent or misplaced.
 fn nearest(
-    plant: &Plant,
+    network: &ExistingNetwork,
     options: &Options,
     panels: &Panels,
     compile: &mut Compile<'_>,
-) -> Result<Nearest, Refused> {
-    let mut at = |positions: Positions| -> Result<Nearest, Refused> {
-        let stuffs = stuffs(plant, &positions);
-        let found = search(plant, &positions, options, panels, &stuffs, compile)?;
+) -> Result<Nearest, ImportError> {
+    let mut at = |positions: Positions| -> Result<Nearest, ImportError> {
+        let stuffs = stuffs(network, &positions);
+        let found = search(network, &positions, options, panels, &stuffs, compile)?;
         Ok(Nearest { positions, stuffs, found, is_alone: true })
     };
     if options.nodes.is_empty()
-        && let Some(places) = position::by_name(plant)
+        && let Some(places) = position::by_name(network)
     {
         let levels = position::levels_of(&places);
-        complete(plant, &levels)?;
+        complete(network, &levels)?;
         return by_name(|reading| {
-            at(position::positions(plant, levels.clone(), places.clone(), true, reading))
+            at(position::positions(network, levels.clone(), places.clone(), true, reading))
         });
     }
-    let levels = levels(plant, &options.nodes)?;
-    let fits = hardware::readings(plant, &levels, panels, &options.wanted);
-    let (best, refused) = by_graph(plant, &levels, &fits, &mut at);
+    let levels = levels(network, &options.nodes)?;
+    let fits = hardware::readings(network, &levels, panels, &options.wanted);
+    let (best, refused) = by_graph(network, &levels, &fits, &mut at);
     if let Some(best) = best {
         if options.nodes.is_empty() {
-            refuse_moved(plant, &best.positions)?;
+            refuse_moved(network, &best.positions)?;
         }
         return Ok(best);
     }
     Err({
         let none =
             || Fault { place: None, text: "not a Clos: the places of its devices are unknown".to_owned() };
-        let Refused(mut faults) = refused.unwrap_or_else(|| none().into());
+        let ImportError(mut faults) = refused.unwrap_or_else(|| none().into());
         if let Some(first) = faults.first_mut() {
             let levels: Vec<_> = levels.iter().copied().map(Some).collect();
-            first.text = format!("{}; {}", first.text, level::nearest(plant, &levels));
+            first.text = format!("{}; {}", first.text, level::nearest(network, &levels));
         }
-        Refused(faults)
+        ImportError(faults)
     })
 }
 
-/// The nearest fabric of places that cables give, and why the first one was refused.
+/// Finds the nearest fabric from placements by cables. Also returns why the first placement was rejected.
 fn by_graph(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: &[Level],
     fits: &[Fits],
-    at: &mut dyn FnMut(Positions) -> Result<Nearest, Refused>,
-) -> (Option<Nearest>, Option<Refused>) {
+    at: &mut dyn FnMut(Positions) -> Result<Nearest, ImportError>,
+) -> (Option<Nearest>, Option<ImportError>) {
     let mut best: Option<Nearest> = None;
     let mut refused = None;
     // Places for which no file passes the checks.
@@ -230,7 +235,7 @@ fn by_graph(
         if best.as_ref().is_some_and(|best| best.found.cost().0 == 0) {
             break;
         }
-        let places = match position::by_graph(plant, levels, fits, reading) {
+        let places = match position::by_graph(network, levels, fits, reading) {
             Ok(places) if reading == Reading::Majority && invalid.contains(&places) => continue,
             Ok(places) => places,
             Err(why) => {
@@ -238,7 +243,7 @@ fn by_graph(
                 continue;
             }
         };
-        let positions = position::positions(plant, levels.to_vec(), places.clone(), false, reading);
+        let positions = position::positions(network, levels.to_vec(), places.clone(), false, reading);
         match (at(positions), &mut best) {
             (Err(why), _) => {
                 refused = refused.or(Some(why));
@@ -255,8 +260,8 @@ fn by_graph(
     (best, refused)
 }
 
-/// The nearest fabric of places that names give.
-fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, Refused>) -> Result<Nearest, Refused> {
+/// Finds the nearest fabric from the placement by names.
+fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, ImportError>) -> Result<Nearest, ImportError> {
     let exact = of(Reading::Exact);
     if exact.as_ref().is_ok_and(|found| found.found.cost().0 == 0) {
         return exact;
@@ -268,11 +273,11 @@ fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, Refused>) -> Result<Ne
     }
 }
 
-/// Refuses places by the graph that move devices with closc's own names, or that give a plane to other devices alone.
-/// If the devices of a tier have no such names, a pattern of the fabric file names them, and places are by the graph.
-fn refuse_moved(plant: &Plant, positions: &Positions) -> Result<(), Refused> {
-    let Some(naming) = own::naming(&plant.devices.names()) else { return Ok(()) };
-    let places: Vec<_> = plant.devices.names().map(|name| own::place(&naming, name)).collect();
+/// Rejects a placement by cables if it moves a device whose name has closc's form, or if a plane has no such device. If
+/// no device of a tier has such a name, the placement by cables is kept, and the file gets a naming pattern.
+fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), ImportError> {
+    let Some(naming) = own::naming(&network.devices.names()) else { return Ok(()) };
+    let places: Vec<_> = network.devices.names().map(|name| own::place(&naming, name)).collect();
     let levels = position::levels_of(&places.iter().copied().flatten().collect::<Vec<_>>());
     let is_zone = |place: &Place| matches!(place, Place::Switch(switch) if switch.zone.0 > 0);
     let is_one_zone = !levels.contains(&Level::T2) && places.iter().flatten().any(is_zone);
@@ -291,43 +296,43 @@ fn refuse_moved(plant: &Plant, positions: &Positions) -> Result<(), Refused> {
     let moved = places.iter().zip(&positions.places).position(|pair| is_moved(&pair));
     let other = places.iter().position(Option::is_none);
     let (Some(moved), Some(other)) = (moved, other) else { return Ok(()) };
-    let [moved, name] = [moved, other].map(|device| plant.devices.name(device as u32));
+    let [moved, name] = [moved, other].map(|device| network.devices.name(device as u32));
     let effect = if moved == name {
         "would be a plane of its own".to_owned()
     } else {
         format!("would move `{moved}` to another place")
     };
-    let at = plant.cables.iter().find(|cable| cable.ends.iter().any(|plug| plug.device == other as u32));
+    let at = network.cables.iter().find(|cable| cable.ends.iter().any(|plug| plug.device == other as u32));
     let text = format!(
-        "`{name}` does not have a name in closc's form, and {effect}: remove its cables from the list, rename it as a \
-         switch or node of the fabric, or number all devices by their cables with `--nodes PATTERN`"
+        "`{name}` is not named like a device of the fabric, and {effect}; help: remove its cables from the list, \
+         rename it, or number all devices by their cables with `--nodes PATTERN`"
     );
-    Err(Fault { place: at.map(|cable| plant.place(cable.at)), text }.into())
+    Err(Fault { place: at.map(|cable| network.place(cable.at)), text }.into())
 }
 
 /// Tries combinations of hardware, counts and settings, the likeliest first.
 fn search(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     options: &Options,
     panels: &Panels,
     stuffs: &Stuffs,
     compile: &mut Compile<'_>,
-) -> Result<Candidate, Refused> {
-    let hardware = hardware::candidates(plant, positions, panels, &options.wanted)?;
-    let naming = naming(plant, positions);
+) -> Result<Candidate, ImportError> {
+    let hardware = hardware::candidates(network, positions, panels, &options.wanted)?;
+    let naming = naming(network, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
     let mut best: Option<Candidate> = None;
     let (mut why, mut tries) = (String::new(), 0);
     for (hardware, numbers) in hardware.iter().flat_map(|hardware| {
         let fits = hardware.fits();
-        shape::numbers(plant, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
+        shape::numbers(network, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
     }) {
-        within_reach(plant, &numbers)?;
+        within_reach(network, &numbers)?;
         'one: for naming in &namings {
             for rest in rests(hardware, options, numbers.planes, numbers.third.is_some()) {
                 tries += 1;
-                let draft = draft(plant, options, (hardware, &numbers), rest, (stuffs, naming));
+                let draft = draft(network, positions, options, (hardware, &numbers), rest, (stuffs, naming));
                 let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
@@ -340,7 +345,7 @@ fn search(
                         continue;
                     }
                 };
-                let compared = compare(&plan, plant, positions, hardware.ports_may_differ(positions));
+                let compared = compare(&plan, network, positions, hardware.ports_may_differ(positions));
                 let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
                 let found = Candidate { numbers, hardware, naming, rest, plan, compared };
                 if best.as_ref().is_none_or(|best| found.cost() < best.cost()) {
@@ -364,13 +369,14 @@ fn search(
 
 /// The text of a candidate file.
 fn draft(
-    plant: &Plant,
+    network: &ExistingNetwork,
+    positions: &Positions,
     options: &Options,
     (hardware, numbers): (&Hardware, &Numbers),
     rest: Rest,
     (stuffs, naming): (&Stuffs, &[(&'static str, String)]),
 ) -> String {
-    let exceptions = Exceptions { devices: hardware.devices(plant), ..Exceptions::default() };
+    let exceptions = Exceptions { devices: hardware.devices(network, positions), ..Exceptions::default() };
     text(&File {
         name: &options.name,
         numbers,
@@ -383,14 +389,15 @@ fn draft(
     })
 }
 
-/// Refuses counts that give far more cables than the plant has.
-fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
-    let (reached, there) = (numbers.reached(), plant.cables() as u64);
+/// Refuses counts that give far more cables than the network has.
+fn within_reach(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), ImportError> {
+    let (reached, there) = (numbers.reached(), network.cable_count() as u64);
     if reached <= there.saturating_mul(REACHED_MAX).saturating_add(1 << 16) {
         return Ok(());
     }
     let text = format!(
-        "not a Clos: names and ports reach {reached} cables, and {there} are there: is one of them far from the others?"
+        "not a Clos: names and ports imply {reached} cables, but the lists have {there}; help: check for a device or \
+         port whose number is too high"
     );
     Err(Fault { place: None, text }.into())
 }
@@ -424,9 +431,9 @@ fn rests(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Ve
 }
 
 /// Lengths and media that most cables of a kind have.
-fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
+fn stuffs(network: &ExistingNetwork, positions: &Positions) -> Stuffs {
     let mut counts: BTreeMap<(&'static str, Option<u16>), BTreeMap<u32, u64>> = BTreeMap::new();
-    for cable in &plant.cables {
+    for cable in &network.cables {
         let [a, b] = cable.ends.map(|plug| plug.device);
         let lower = if positions.levels[a as usize] < positions.levels[b as usize] { a } else { b };
         let (kind, zone) = match positions.places[lower as usize] {
@@ -443,7 +450,7 @@ fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
     for ((kind, zone), counts) in counts {
         let most = counts.into_iter().max_by_key(|(stuff, count)| (*count, std::cmp::Reverse(*stuff)));
         let Some((most, _)) = most else { continue };
-        let most: &Stuff = &plant.stuffs[most as usize];
+        let most: &Stuff = &network.stuffs[most as usize];
         match zone {
             None => {
                 found.kinds.insert(kind, most.clone());
@@ -457,8 +464,8 @@ fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
     found
 }
 
-/// The patterns of the names in the plant, if they are not closc's own.
-fn naming(plant: &Plant, positions: &Positions) -> Vec<(&'static str, String)> {
+/// The patterns of the names in the network, if they are not closc's own.
+fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str, String)> {
     if positions.by_name {
         return Vec::new();
     }
@@ -475,7 +482,7 @@ fn naming(plant: &Plant, positions: &Positions) -> Vec<(&'static str, String)> {
         let names: Vec<(SmolStr, Holes)> = (0..)
             .zip(&positions.places)
             .filter(|(device, _)| positions.levels[*device as usize] == level)
-            .map(|(device, place)| (plant.devices.name(device).clone(), holes(*place)))
+            .map(|(device, place)| (network.devices.name(device).clone(), holes(*place)))
             .collect();
         let own = match position::tier(level) {
             Some(tier) => usual.tier_pattern(tier).to_string(),
@@ -499,9 +506,14 @@ fn holes(place: Place) -> Holes {
     }
 }
 
-/// Refuses a plant that shares too few cables with the nearest fabric.
-fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Result<(), Refused> {
-    let (all, left, missing) = (plant.cables(), found.compared.left.len(), found.compared.missing.len());
+/// Refuses an existing network that shares too few cables with the nearest fabric.
+fn refuse_others(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    found: &Candidate,
+) -> Result<(), ImportError> {
+    let (all, left, missing) =
+        (network.cable_count(), found.compared.left.len(), found.compared.missing.len());
     let too_many_left = left * 3 > all;
     let too_many_missing = !positions.by_name && missing > 2 * (all - left);
     if !too_many_left && !too_many_missing {
@@ -510,8 +522,8 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
     let mut faults = vec![Fault {
         place: None,
         text: format!(
-            "not a Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there; \
-             if platforms share names of ports, set theirs by `--platform t0=NAME` (and `t1`, `t2`)"
+            "not a Clos: {left} of {all} cables are not in the nearest Clos, which has {missing} other cables; help: \
+             if platforms share port names, set them with `--platform t0=NAME`"
         ),
     }];
     let switches = positions.places.iter().filter_map(|place| match place {
@@ -521,19 +533,20 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
     let zones = switches.collect::<BTreeSet<_>>().len();
     if zones > 1 && !positions.levels.contains(&Level::T2) {
         let text = format!(
-            "names are of {zones} zones, and no T2 connects them: planes by NIC are not recognised, a list of one zone is"
+            "the names belong to {zones} zones that no T2 connects: `closc import` does not support planes by NIC; \
+             help: import one zone at a time"
         );
         faults.push(Fault { place: None, text });
     }
     for number in found.compared.left.iter().take(10) {
-        let cable = &plant.cables[*number as usize];
-        let [a, b] = cable.ends.map(|plug| plant.devices.name(plug.device));
+        let cable = &network.cables[*number as usize];
+        let [a, b] = cable.ends.map(|plug| network.devices.name(plug.device));
         faults.push(Fault {
-            place: Some(plant.place(cable.at)),
-            text: format!("`{a}` to `{b}` does not match a cable of it"),
+            place: Some(network.place(cable.at)),
+            text: format!("`{a}` to `{b}` does not match a cable of the nearest Clos"),
         });
     }
-    Err(Refused(faults))
+    Err(ImportError(faults))
 }
 
 /// The fit of each tier.

@@ -1,11 +1,11 @@
 //! The tier of each device.
 //!
-//! In: a plant, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants: every
-//! cable is between neighbouring tiers. Otherwise the plant is refused, with the first cable that is not.
+//! In: an existing network, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants:
+//! every cable is between neighbouring tiers. Otherwise the network is refused, with the first cable that is not.
 
 use smol_str::SmolStr;
 
-use crate::plant::{At, Cable, Fault, Level, Plant, Refused};
+use crate::network::{At, Cable, ExistingNetwork, Fault, ImportError, Level};
 
 /// Words in names and roles, without trailing digits.
 const WORDS: &[(&str, Level)] = &[
@@ -50,8 +50,8 @@ fn by_words(text: &str) -> Option<Level> {
 }
 
 /// Returns the first of these patterns of node names that matches no device.
-pub fn idle_pattern<'p>(plant: &Plant, patterns: &'p [String]) -> Option<&'p str> {
-    let names = || (0..plant.device_count()).map(|number| plant.devices.name(number as u32));
+pub fn idle_pattern<'p>(network: &ExistingNetwork, patterns: &'p [String]) -> Option<&'p str> {
+    let names = || (0..network.device_count()).map(|number| network.devices.name(number as u32));
     patterns.iter().map(String::as_str).find(|pattern| !names().any(|name| fits(pattern, name)))
 }
 
@@ -75,42 +75,40 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// Finds the tiers.
-pub(crate) fn levels(plant: &Plant, nodes: &[String]) -> Result<Vec<Level>, Refused> {
-    let mut found: Vec<Option<Level>> = vec![None; plant.device_count()];
+pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<Level>, ImportError> {
+    let mut found: Vec<Option<Level>> = vec![None; network.device_count()];
     for (number, level) in found.iter_mut().enumerate() {
         let number = number as u32;
-        let name = plant.devices.name(number);
+        let name = network.devices.name(number);
         *level = if nodes.iter().any(|pattern| fits(pattern, name)) {
             Some(Level::Node)
         } else {
-            let said = plant.levels.get(&number).map(|(level, _)| *level);
-            let role = || plant.roles.get(name).and_then(|role| by_words(role));
+            let said = network.levels.get(&number).map(|(level, _)| *level);
+            let role = || network.roles.get(name).and_then(|role| by_words(role));
             said.or_else(role).or_else(|| by_words(name))
         };
     }
     if !found.contains(&Some(Level::Node)) && !found.contains(&Some(Level::T1)) {
-        lonely(plant, &mut found);
+        lonely(network, &mut found);
     }
-    spread(plant, &mut found);
+    spread(network, &mut found);
     let unknown = found.iter().position(Option::is_none);
     if let Some(unknown) = unknown {
-        let name = plant.devices.name(unknown as u32);
-        let why = format!(
-            "neither names, roles nor cables tell the tier of `{name}` (name the nodes with `--nodes PATTERN`, or give a \
-             list of devices with the columns `name,role`)"
-        );
-        return Err(refuse(plant, &found, None, &why));
+        let name = network.devices.name(unknown as u32);
+        let why = format!("the tier of `{name}` is unknown");
+        let help = "set `--nodes PATTERN`, or add a list of devices with the columns `name,role`";
+        return Err(refuse(network, &found, None, &why, Some(help)));
     }
     let found: Vec<Level> = found.into_iter().flatten().collect();
-    check(plant, &found)?;
+    check(network, &found)?;
     Ok(found)
 }
 
 /// Devices of unknown kind with a single neighbour are nodes.
-fn lonely(plant: &Plant, found: &mut [Option<Level>]) {
+fn lonely(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let mut neighbour: Vec<Option<u32>> = vec![None; found.len()];
     let mut has_more = vec![false; found.len()];
-    for cable in &plant.cables {
+    for cable in &network.cables {
         let [a, b] = cable.ends.map(|plug| plug.device);
         for (own, other) in [(a, b), (b, a)] {
             match neighbour[own as usize] {
@@ -128,7 +126,7 @@ fn lonely(plant: &Plant, found: &mut [Option<Level>]) {
 }
 
 /// Derives tiers from those of neighbours, beginning next to the nodes.
-fn spread(plant: &Plant, found: &mut [Option<Level>]) {
+fn spread(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let above_t0 = if found.contains(&Some(Level::Node)) { Level::T1 } else { Level::Node };
     let steps = [
         (Level::Node, Level::T0),
@@ -142,7 +140,7 @@ fn spread(plant: &Plant, found: &mut [Option<Level>]) {
             continue;
         }
         let before = found.to_vec();
-        for cable in &plant.cables {
+        for cable in &network.cables {
             let [a, b] = cable.ends.map(|plug| plug.device as usize);
             for (own, other) in [(a, b), (b, a)] {
                 if found[own].is_none() && before[other] == Some(known) {
@@ -154,59 +152,64 @@ fn spread(plant: &Plant, found: &mut [Option<Level>]) {
 }
 
 /// Refuses a cable that is not between neighbouring tiers.
-fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
+fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
     let is_wrong = |cable: &&Cable| {
         let [a, b] = cable.ends.map(|plug| levels[plug.device as usize] as i8);
         (a - b).abs() != 1
     };
-    let mut wrong = plant.cables.iter().filter(is_wrong);
-    let Some(first) = wrong.next() else { return complete(plant, levels) };
+    let mut wrong = network.cables.iter().filter(is_wrong);
+    let Some(first) = wrong.next() else { return complete(network, levels) };
     let [a, b] =
-        first.ends.map(|plug| (plant.devices.name(plug.device), levels[plug.device as usize].label()));
+        first.ends.map(|plug| (network.devices.name(plug.device), levels[plug.device as usize].label()));
     let more = match wrong.count() {
         0 => String::new(),
         1 => " (and one more cable like it)".to_owned(),
         more => format!(" (and {more} more cables like it)"),
     };
     let why = format!(
-        "`{}` is {} and `{}` is {}{more}; cables are between neighbouring tiers only",
+        "`{}` is {} and `{}` is {}{more}; expected cables between neighbouring tiers",
         a.0, a.1, b.0, b.1
     );
-    Err(refuse(plant, &known(levels), Some(first.at), &why))
+    Err(refuse(network, &known(levels), Some(first.at), &why, None))
 }
 
-/// Refuses a plant without nodes, T0s or T1s.
-pub(crate) fn complete(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
+/// Refuses an existing network without nodes, T0s or T1s.
+pub(crate) fn complete(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
     let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
     let Some(missing) = missing else { return Ok(()) };
-    let reports = if plant.reporters.is_empty() {
-        ""
-    } else {
-        ". Devices that run no LLDP are not in the reports of others: add a list of their cables \
-         (`a_device,a_port,b_device,b_port`)"
-    };
-    let why = format!("expected nodes, T0s and T1s, and no device is {}{reports}", missing.label());
-    Err(refuse(plant, &known(levels), None, &why))
+    let help = (!network.reporters.is_empty()).then_some(
+        "add a list of the cables of devices without LLDP, with the columns `a_device,a_port,b_device,b_port`",
+    );
+    let why = format!("no device is {}, expected nodes, T0s and T1s", missing.label());
+    Err(refuse(network, &known(levels), None, &why, help))
 }
 
 fn known(levels: &[Level]) -> Vec<Option<Level>> {
     levels.iter().copied().map(Some).collect()
 }
 
-/// Refuses a plant in one message: the reason and place, and the devices of each tier as far as they are known.
-fn refuse(plant: &Plant, levels: &[Option<Level>], at: Option<At>, why: &str) -> Refused {
-    let text = format!("not a Clos: {why}; {}", nearest(plant, levels));
-    Fault { place: at.map(|at| plant.place(at)), text }.into()
+/// Refuses an existing network in one message: the reason and place, the devices of each tier as far as they are known,
+/// and a suggestion.
+fn refuse(
+    network: &ExistingNetwork,
+    levels: &[Option<Level>],
+    at: Option<At>,
+    why: &str,
+    help: Option<&str>,
+) -> ImportError {
+    let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
+    let text = format!("not a Clos: {why}; {}{help}", nearest(network, levels));
+    Fault { place: at.map(|at| network.place(at)), text }.into()
 }
 
 /// Describes how many devices each tier has, with the first of them.
-pub(crate) fn nearest(plant: &Plant, levels: &[Option<Level>]) -> String {
+pub(crate) fn nearest(network: &ExistingNetwork, levels: &[Option<Level>]) -> String {
     const SHOWN: usize = 3;
     let of = |level: Option<Level>, one: &str| -> Option<String> {
         let names: Vec<&SmolStr> = (0..)
             .zip(levels)
             .filter(|(_, own)| **own == level)
-            .map(|(device, _)| plant.devices.name(device))
+            .map(|(device, _)| network.devices.name(device))
             .collect();
         let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
         shown.extend((names.len() > SHOWN).then(|| "...".to_owned()));

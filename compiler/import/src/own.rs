@@ -17,8 +17,8 @@ pub(crate) fn place(naming: &Naming, name: &str) -> Option<Place> {
     switch.or_else(|| naming.parse_node(name).map(Place::Node))
 }
 
-/// The default naming that at least one node, one T0 and one T1 follow. In such a plant, a device with another name is
-/// not a node or switch of the fabric.
+/// The default naming that at least one node, one T0 and one T1 follow. In such a network, a device with another name
+/// is not a node or switch of the fabric.
 pub(crate) fn naming<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Option<Naming> {
     [false, true].into_iter().map(Naming::default_for).find(|naming| {
         let is = |tier| names.clone().any(|name| naming.parse_switch(name).is_some_and(|at| at.tier == tier));

@@ -35,7 +35,7 @@ pub(crate) fn natural(name: &str) -> Vec<(u64, &str)> {
     pieces(name).into_iter().map(key).collect()
 }
 
-/// Finds the pattern of names that may mention the fields in `allowed`.
+/// Finds the pattern of these names. It uses only the fields in `allowed`.
 pub(crate) fn pattern(names: &[(SmolStr, Numbers)], allowed: &[Placeholder]) -> Option<Pattern> {
     let rows: Vec<(Vec<Piece<'_>>, &Numbers)> =
         names.iter().map(|(name, numbers)| (pieces(name), numbers)).collect();

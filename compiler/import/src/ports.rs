@@ -1,8 +1,8 @@
 //! The names of ports that devices of a kind share: `swp1` of all T0s is the same port of the plan.
 //!
-//! In: cables of the plant that are matched with planned ones. Out: for each kind of device, the port of the plan that
-//! most devices have under a name. Invariants: a name stands for one port. Kinds whose devices share less than half of
-//! their ports have no shared names.
+//! In: cables of the network that are matched with planned ones. Out: for each kind of device, the port of the plan
+//! that most devices have under a name. Invariants: a name stands for one port. Kinds whose devices share less than
+//! half of their ports have no shared names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,8 +10,8 @@ use closc_plan::Plan;
 use closc_topology::Link;
 use smol_str::SmolStr;
 
+use crate::network::{ExistingNetwork, Level};
 use crate::pattern::natural;
-use crate::plant::{Level, Plant};
 use crate::position::{Place, Positions};
 
 /// The devices at the ends of a cable: the lower one, and the upper one.
@@ -44,14 +44,14 @@ impl Kind {
     }
 }
 
-/// Names in the plant and in the plan.
+/// Names in the network and in the plan.
 #[derive(Debug, Default)]
 struct Shared {
     new: HashMap<SmolStr, SmolStr>,
     old: HashMap<SmolStr, SmolStr>,
 }
 
-/// How many devices have a port of the plan under a name.
+/// Number of devices that use a name for a port of the plan.
 type Votes = BTreeMap<SmolStr, BTreeMap<SmolStr, u32>>;
 
 /// Whether ports have the same order under both names.
@@ -71,16 +71,21 @@ pub(crate) struct Ports {
 
 impl Ports {
     /// Finds shared names from matched cables.
-    pub(crate) fn of(plan: &Plan, plant: &Plant, positions: &Positions, matched: &[Option<Link>]) -> Ports {
+    pub(crate) fn of(
+        plan: &Plan,
+        network: &ExistingNetwork,
+        positions: &Positions,
+        matched: &[Option<Link>],
+    ) -> Ports {
         let devices = positions.devices();
         let mut votes: BTreeMap<Kind, Votes> = BTreeMap::new();
-        for (cable, link) in plant.cables.iter().zip(matched) {
+        for (cable, link) in network.cables.iter().zip(matched) {
             let Some(link) = link else { continue };
             let (at, names) = (ends(plan, &devices, *link), plan.cable_ends(*link));
             for plug in cable.ends {
                 let new = if at[0] == Some(plug.device) { &names.lower.1 } else { &names.upper.1 };
                 let kind = votes.entry(Kind::of(plan, positions, plug.device)).or_default();
-                let ports = kind.entry(plant.ports.name(plug.port).clone()).or_default();
+                let ports = kind.entry(network.ports.name(plug.port).clone()).or_default();
                 *ports.entry(SmolStr::new(new)).or_default() += 1;
             }
         }
@@ -101,7 +106,7 @@ impl Ports {
                 let Some((new, count)) = news.iter().max_by_key(|(new, count)| (**count, *new == old)) else {
                     continue;
                 };
-                // A port that a single device has shows no common pattern, so that of the plan counts.
+                // The name on a single device is not a pattern, so the name in the plan counts.
                 let is_alone = is_plan && news.values().sum::<u32>() == 1;
                 let new = if is_alone { old } else { new };
                 agreed += if is_alone { news.get(old).copied().unwrap_or(0) } else { *count };
@@ -131,7 +136,7 @@ impl Ports {
         self.kinds.get(kind).and_then(|kind| kind.new.get(old)).unwrap_or(old)
     }
 
-    /// The name in the plant.
+    /// The name in the network.
     pub(crate) fn old<'a>(&'a self, kind: &Kind, new: &'a str) -> &'a str {
         self.kinds.get(kind).and_then(|kind| kind.old.get(new)).map_or(new, SmolStr::as_str)
     }

@@ -1,7 +1,7 @@
 //! The position of every device in the fabric.
 //!
-//! In: a plant, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a node the
-//! number of its NIC. Invariants: no two devices have the same coordinate. Names in closc's own form give the
+//! In: an existing network, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a
+//! node the number of its NIC. Invariants: no two devices have the same coordinate. Names in closc's own form give the
 //! coordinates. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
 
 mod graph;
@@ -15,18 +15,18 @@ use std::collections::HashMap;
 use closc_topology::{Naming, Switch, TierId};
 
 use crate::fit::Fit;
+use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::own;
-use crate::plant::{Fault, Level, Plant, Refused};
 
 pub(crate) use crate::own::Place;
 pub(crate) use nics::Nics;
 
-/// How cables that contradict each other are read.
+/// Interpretation of cables that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Every cable is part of the structure.
     Exact,
-    /// The structure is that of most cables, and the others are plugged wrong.
+    /// The structure is that of most cables, and the others are plugged incorrectly.
     Majority,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Positions {
     pub(crate) places: Vec<Place>,
     /// Whether the places are from names.
     pub(crate) by_name: bool,
-    /// How the cables are read.
+    /// Interpretation of the cables.
     pub(crate) reading: Reading,
     /// The NICs of nodes.
     pub(crate) nics: Nics,
@@ -90,10 +90,10 @@ pub(crate) fn level_of(tier: TierId) -> Level {
 }
 
 /// Reads places from names in closc's own form. Returns `None` if the name of a device has another form.
-pub(crate) fn by_name(plant: &Plant) -> Option<Vec<Place>> {
+pub(crate) fn by_name(network: &ExistingNetwork) -> Option<Vec<Place>> {
     [false, true].into_iter().find_map(|zoned| {
         let naming = Naming::default_for(zoned);
-        plant.devices.names().map(|name| own::place(&naming, name)).collect()
+        network.devices.names().map(|name| own::place(&naming, name)).collect()
     })
 }
 
@@ -108,16 +108,16 @@ pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
 
 /// Finds places by the graph.
 pub(crate) fn by_graph(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: &[Level],
     fits: &[Option<Fit>; 3],
     reading: Reading,
-) -> Result<Vec<Place>, Refused> {
-    let places = graph::Graph::new(plant, levels, fits, reading).places()?;
+) -> Result<Vec<Place>, ImportError> {
+    let places = graph::Graph::new(network, levels, fits, reading).places()?;
     let mut taken: HashMap<Place, u32> = HashMap::new();
     for (place, device) in places.iter().zip(0..) {
         if let Some(other) = taken.insert(*place, device) {
-            let (a, b) = (plant.devices.name(other), plant.devices.name(device));
+            let (a, b) = (network.devices.name(other), network.devices.name(device));
             let text = format!("not a Clos: `{a}` and `{b}` would have the same place");
             return Err(Fault { place: None, text }.into());
         }
@@ -127,12 +127,12 @@ pub(crate) fn by_graph(
 
 /// Puts places and NICs together.
 pub(crate) fn positions(
-    plant: &Plant,
+    network: &ExistingNetwork,
     levels: Vec<Level>,
     places: Vec<Place>,
     by_name: bool,
     reading: Reading,
 ) -> Positions {
-    let nics = nics::nics(plant, &places, reading);
+    let nics = nics::nics(network, &places, reading);
     Positions { levels, places, by_name, reading, nics }
 }

@@ -1,7 +1,7 @@
-//! Readers of plants: tables, labs, and LLDP reports.
+//! Readers of existing networks: tables, labs, and LLDP reports.
 //!
-//! In: the text of a file. Out: cables in a [`Plant`]. Invariants: the form is recognised from the text; an incomplete
-//! line is a fault with its place.
+//! In: the text of a file. Out: cables in an [`ExistingNetwork`]. Invariants: the form is recognised from the text; an
+//! incomplete line is a fault with its place.
 
 mod containerlab;
 mod medium;
@@ -10,13 +10,13 @@ mod table;
 
 use closc_cabling::ReadError;
 
-use crate::plant::{At, Plant, Row};
+use crate::network::{At, ExistingNetwork, Row};
 
 /// Reads a list of cables, a list of devices with their roles, or a topology of containerlab.
-pub fn file(plant: &mut Plant, name: &str, text: &str) {
+pub fn file(network: &mut ExistingNetwork, name: &str, text: &str) {
     let text = text.trim_start_matches('\u{feff}');
     let is_lab = text.lines().any(|line| line.trim_end() == "topology:");
-    if is_lab { containerlab::read(plant, name, text) } else { table::read(plant, name, text) }
+    if is_lab { containerlab::read(network, name, text) } else { table::read(network, name, text) }
 }
 
 /// Reads the neighbours that a device reports (LLDP). A neighbour without a name or a port is skipped and counted.
@@ -24,10 +24,10 @@ pub fn file(plant: &mut Plant, name: &str, text: &str) {
 /// # Errors
 ///
 /// Returns why the text cannot be read.
-pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<(), ReadError> {
+pub fn lldp(network: &mut ExistingNetwork, file: &str, device: &str, text: &[u8]) -> Result<(), ReadError> {
     let sightings = closc_cabling::read(text)?;
-    let number = plant.file(file);
-    plant.reporters.insert(device.into());
+    let number = network.file(file);
+    network.reporters.insert(device.into());
     for sighting in &sightings {
         let named = sighting.neighbours.iter().find_map(|neighbour| {
             let system = neighbour.system.as_deref().filter(|name| !name.is_empty())?;
@@ -35,7 +35,7 @@ pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<
         });
         let Some((far, port)) = named else {
             if !sighting.neighbours.is_empty() {
-                plant.leave_out("neighbours that send no name or no port", At { file: number, line: 1 });
+                network.leave_out("neighbours that send no name or no port", At { file: number, line: 1 });
             }
             continue;
         };
@@ -45,7 +45,7 @@ pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<
             speeds: [sighting.speed, None],
             ..Row::default()
         };
-        plant.add_seen(&row, At { file: number, line: 1 });
+        network.add_seen(&row, At { file: number, line: 1 });
     }
     Ok(())
 }

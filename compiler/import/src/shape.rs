@@ -9,7 +9,7 @@ use closc_topology::{Node, Switch, TierId};
 use smol_str::SmolStr;
 
 use crate::fit::Fit;
-use crate::plant::Plant;
+use crate::network::ExistingNetwork;
 use crate::position::{Place, Positions, Reading};
 
 /// The counts of a fabric.
@@ -55,8 +55,8 @@ struct Step {
     upper_port: u32,
 }
 
-fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item = Step> + 'a {
-    plant.cables.iter().filter_map(|cable| {
+fn steps<'a>(network: &'a ExistingNetwork, positions: &'a Positions) -> impl Iterator<Item = Step> + 'a {
+    network.cables.iter().filter_map(|cable| {
         let [a, b] = cable.ends;
         let (lower, upper) = (positions.switch(a.device)?, positions.switch(b.device)?);
         Some(if lower.tier < upper.tier {
@@ -67,10 +67,10 @@ fn steps<'a>(plant: &'a Plant, positions: &'a Positions) -> impl Iterator<Item =
     })
 }
 
-/// The cables between two switches, by the lower tier: the most, or what is typical if most cables decide.
-pub(crate) fn parallel(plant: &Plant, positions: &Positions, lower: TierId) -> u16 {
+/// The number of parallel cables from a switch of the lower tier: the largest, or by majority the most frequent.
+pub(crate) fn parallel(network: &ExistingNetwork, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
-    for step in steps(plant, positions).filter(|step| step.lower.tier == lower) {
+    for step in steps(network, positions).filter(|step| step.lower.tier == lower) {
         let count = counts.entry((step.lower, step.upper)).or_default();
         *count = count.saturating_add(1);
     }
@@ -90,7 +90,11 @@ fn node(place: Place) -> Option<Node> {
 }
 
 /// Finds the counts.
-pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>; 3]) -> Vec<Numbers> {
+pub(crate) fn numbers(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    fits: &[Option<Fit>; 3],
+) -> Vec<Numbers> {
     let switches: Vec<Switch> =
         (0..positions.places.len() as u32).filter_map(|device| positions.switch(device)).collect();
     let of = |tier: TierId| switches.iter().filter(move |switch| switch.tier == tier);
@@ -130,26 +134,26 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
         nics_per_node,
         rails,
         t1_count: count(of(TierId::T1).map(|t1| t1.index)),
-        t0_parallel: parallel(plant, positions, TierId::T0),
+        t0_parallel: parallel(network, positions, TierId::T0),
         third: None,
     };
     let t2_count = count(of(TierId::T2).map(|t2| t2.index));
     if t2_count == 0 {
         return vec![base];
     }
-    let parallel = parallel(plant, positions, TierId::T1);
+    let parallel = parallel(network, positions, TierId::T1);
     let with = |rows: Option<u16>| {
         let up = rows.map_or(t2_count, |rows| t2_count.div_ceil(rows)).saturating_mul(parallel);
-        let strides = rows.unwrap_or(1);
-        let ports_per_zone = zone_ports(plant, positions, fits[2].as_ref(), strides, parallel, base.t1_count);
+        let (strides, t1) = (rows.unwrap_or(1), base.t1_count);
+        let ports_per_zone = zone_ports(network, positions, fits[2].as_ref(), strides, parallel, t1);
         Numbers { third: Some(Third { parallel, up, rows, ports_per_zone }), ..base.clone() }
     };
-    rows(plant, positions, base.t1_count).into_iter().map(with).collect()
+    rows(network, positions, base.t1_count).into_iter().map(with).collect()
 }
 
 /// Possible numbers of rows of T2s, the likeliest first. `None` means that every T1 reaches every T2.
-fn rows(plant: &Plant, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
-    let ways = steps(plant, positions).filter(|step| step.lower.tier == TierId::T1);
+fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
+    let ways = steps(network, positions).filter(|step| step.lower.tier == TierId::T1);
     let mut distances: BTreeMap<u16, u32> = BTreeMap::new();
     for step in ways {
         *distances.entry(step.lower.index.abs_diff(step.upper.index)).or_default() += 1;
@@ -183,7 +187,7 @@ fn greatest(mut a: u16, mut b: u16) -> u16 {
 
 /// The downlinks of a T2 that are reserved for each zone: the number that fits most cables, else the number in use.
 fn zone_ports(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     t2: Option<&Fit>,
     rows: u16,
@@ -195,9 +199,10 @@ fn zone_ports(
     let names: HashMap<SmolStr, u16> = names;
     let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
     let mut first: BTreeMap<u16, u16> = BTreeMap::new();
-    for step in steps(plant, positions).filter(|step| step.upper.tier == TierId::T2 && step.lower.zone.0 > 0)
+    for step in
+        steps(network, positions).filter(|step| step.upper.tier == TierId::T2 && step.lower.zone.0 > 0)
     {
-        let Some(port) = names.get(plant.ports.name(step.upper_port)) else { continue };
+        let Some(port) = names.get(network.ports.name(step.upper_port)) else { continue };
         let first = first.entry(step.lower.zone.0).or_insert(*port);
         *first = (*first).min(*port);
         for cable in 0..parallel {
@@ -210,7 +215,7 @@ fn zone_ports(
             }
         }
     }
-    // If as many cables fit several numbers, the first port of a zone decides.
+    // If several numbers fit equally many cables, the first port of a zone decides.
     for (zone, port) in first.into_iter().filter(|(zone, port)| port.is_multiple_of(*zone)) {
         if let Some(votes) = votes.get_mut(&(port / zone)) {
             *votes += 1;

@@ -1,6 +1,7 @@
 //! A fabric file from numbers, hardware and exceptions.
 //!
-//! In: counts, hardware and exceptions. Out: text. Invariants: settings that equal their defaults are not written.
+//! In: counts, hardware and exceptions. Out: text. Invariants: breakouts, first cages, parallel links and names are
+//! written only if they differ from the defaults.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use closc_platform::Breakout;
 use closc_topology::TierId;
 
 use crate::fit::{Block, Fit};
-use crate::plant::Stuff;
+use crate::network::Stuff;
 use crate::shape::Numbers;
 
 /// Hardware of a tier, and of its parts that have other hardware.
@@ -42,10 +43,10 @@ pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,
     pub(crate) drained: Vec<String>,
     pub(crate) cables: Vec<(String, Stuff)>,
-    pub(crate) devices: Vec<(String, Fit)>,
+    pub(crate) devices: Vec<(String, TierId, Fit)>,
 }
 
-/// Values that neither the lists nor the command line give, as comments.
+/// Comments on values that neither the lists nor the command line gives.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assumed {
     /// Comment on each tier.
@@ -214,7 +215,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
             .map(|(zone, fit)| format!("{zone}: {}", nic(numbers.planes, fit, fit.down.breakout)))
             .collect();
         if !by_zone.is_empty() {
-            let _ = writeln!(out, "  nic_by_zone: {{ {} }}", by_zone.join(", "));
+            let _ = writeln!(out, "  nic_by_zone: {{ {} }}{}", by_zone.join(", "), comment(assumed.nic));
         }
     }
     out.push_str("tiers:\n");
@@ -225,7 +226,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
         }
     }
     if !rest.srv6.is_empty() {
-        let _ = writeln!(out, "srv6: {{ {} }}", rest.srv6);
+        let _ = writeln!(out, "srv6: {{ {} }}{}", rest.srv6, comment("assumed"));
     }
     cables(&mut out, stuffs, assumed);
     let _ = writeln!(out, "qos: {}  # assumed", rest.qos);
@@ -235,7 +236,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
             let _ = writeln!(out, "  {key}: \"{pattern}\"");
         }
     }
-    except(&mut out, exceptions);
+    except(&mut out, exceptions, assumed);
     out
 }
 
@@ -263,7 +264,7 @@ fn cables(out: &mut String, stuffs: &Stuffs, assumed: &Assumed) {
     }
 }
 
-fn except(out: &mut String, exceptions: &Exceptions) {
+fn except(out: &mut String, exceptions: &Exceptions, assumed: &Assumed) {
     let Exceptions { absent, drained, cables, devices } = exceptions;
     if absent.is_empty() && drained.is_empty() && cables.is_empty() && devices.is_empty() {
         return;
@@ -287,8 +288,10 @@ fn except(out: &mut String, exceptions: &Exceptions) {
     }
     if !devices.is_empty() {
         out.push_str("  devices:\n");
-        for (name, fit) in devices {
-            let _ = writeln!(out, "    \"{name}\": {{ {} }}", hardware(fit).join(", "));
+        for (name, tier, fit) in devices {
+            let mark = TierId::ALL.into_iter().zip(assumed.tiers).find(|(own, _)| own == tier);
+            let mark = comment(mark.map_or("", |(_, mark)| mark));
+            let _ = writeln!(out, "    \"{name}\": {{ {} }}{mark}", hardware(fit).join(", "));
         }
     }
 }

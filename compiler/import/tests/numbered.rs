@@ -1,11 +1,11 @@
-//! Ports that SONiC numbers by lanes. Every platform is imported without a hole: with one or two splits, with closc's
-//! own names or others, as a list of four columns or with the list of devices.
+//! Ports that SONiC numbers by lanes. Every platform is imported without unused ports in between. The cases are one or
+//! two breakouts, own or other names, and with or without a list of devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_cabling::list::devices;
-use closc_import::{Imported, Options, Plant, Refused, import, read};
+use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os, Platform};
 use closc_tests::shape::try_plan;
@@ -21,16 +21,16 @@ fn plain(plan: &Plan) -> String {
     format!("a_device,a_port,b_device,b_port\n{}", rows.collect::<Vec<_>>().concat())
 }
 
-fn imported(tables: &[&str]) -> Result<Imported, Refused> {
-    let mut plant = Plant::default();
+fn imported(tables: &[&str]) -> Result<ImportResult, ImportError> {
+    let mut network = ExistingNetwork::default();
     for (number, table) in tables.iter().enumerate() {
-        read::file(&mut plant, &format!("{number}.csv"), table);
+        read::file(&mut network, &format!("{number}.csv"), table);
     }
     let options = Options { name: "m1".to_owned(), ..Options::default() };
-    import(&plant.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
+    import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
 }
 
-/// Fabrics of three groups, one for each split of the lower cages of T0s.
+/// Fabrics of three groups, two for each breakout of the T0 downlinks: with default names and with others.
 fn fabrics(platform: &Platform) -> Vec<String> {
     let usual = platform.panel.default_breakout;
     let mut texts = Vec::new();
@@ -56,7 +56,7 @@ fn fabrics(platform: &Platform) -> Vec<String> {
 fn comes_back(before: &Plan, text: &str, tables: &[&str]) {
     let found = imported(tables).unwrap_or_else(|refused| panic!("{text}\n{refused}"));
     assert_eq!((found.absent, &found.findings), (0, &Vec::new()), "{text}\n{}", found.text);
-    let after = try_plan(&found.text).expect("what is written compiles");
+    let after = try_plan(&found.text).expect("the imported file compiles");
     let numbers = |plan: &Plan| {
         let (hosts, counts) = (&plan.topology().hosts, plan.fabric().counts());
         (hosts.groups, hosts.per_group, hosts.nics_per_node, counts.t0, counts.t1, counts.nodes)
@@ -76,8 +76,8 @@ fn no_platform_gets_holes() {
             let cables = plain(&plan);
             comes_back(&plan, &text, &[&cables]);
             let list = devices(&plan, &plan.planes().collect::<Vec<_>>());
-            let known = imported(&[&list, &cables]).expect("the list of devices is one");
-            let after = try_plan(&known.text).expect("what is written compiles");
+            let known = imported(&[&list, &cables]).expect("the list of devices is read");
+            let after = try_plan(&known.text).expect("the imported file compiles");
             for switch in after.switches() {
                 assert_eq!(after.topology().hardware(switch).0.id, platform.id, "{text}\n{}", known.text);
             }
@@ -127,7 +127,7 @@ fn a_lab_that_numbers_its_interfaces_keeps_its_holes() {
     let before = try_plan(text).expect("it is a fabric");
     let found = imported(&[&lab(&before)]).unwrap_or_else(|refused| panic!("{refused}"));
     assert_eq!(found.findings, Vec::<String>::new(), "{}", found.text);
-    let after = try_plan(&found.text).expect("what is written compiles");
+    let after = try_plan(&found.text).expect("the imported file compiles");
     let links = |plan: &Plan| plan.fabric().links().map(|link| plan.link_name(link)).collect::<BTreeSet<_>>();
     assert_eq!(links(&after), links(&before), "{}", found.text);
 }

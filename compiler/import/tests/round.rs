@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_cabling::list::{Form, LabelPattern};
-use closc_import::{Imported, Options, Plant, Refused, import, read};
+use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Os};
 use closc_tests::exceptions::excepted;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 fn label() -> LabelPattern {
-    LabelPattern::DEFAULT.parse().expect("the default is one")
+    LabelPattern::DEFAULT.parse().expect("the default is a valid pattern")
 }
 
 /// The lists of all planes.
@@ -24,13 +24,13 @@ fn rows(plan: &Plan) -> BTreeSet<String> {
     lists(plan).iter().flat_map(|list| list.lines().skip(1)).map(str::to_owned).collect()
 }
 
-fn imported(tables: &[String]) -> Result<Imported, Refused> {
-    let mut plant = Plant::default();
+fn imported(tables: &[String]) -> Result<ImportResult, ImportError> {
+    let mut network = ExistingNetwork::default();
     for (number, table) in tables.iter().enumerate() {
-        read::file(&mut plant, &format!("plane-{number}.csv"), table);
+        read::file(&mut network, &format!("plane-{number}.csv"), table);
     }
     let options = Options { name: "shape".to_owned(), ..Options::default() };
-    import(&plant.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
+    import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
 }
 
 /// Imports the lists of a fabric and expects them back.
@@ -57,6 +57,10 @@ fn comes_back_of(before: &Plan, text: &str) {
     };
     assert_eq!(found.findings, Vec::<String>::new(), "{text}\n{}", found.text);
     assert!(found.renamed.is_empty(), "{:?}", found.renamed);
+    for key in ["srv6:", "nic_by_zone:", "qos:"] {
+        let line = found.text.lines().find(|line| line.trim_start().starts_with(key));
+        assert!(line.is_none_or(|line| line.contains("assumed")), "{key} {}", found.text);
+    }
     let after = plan(&found.text);
     let (before, after) = (rows(before), rows(&after));
     let lost: Vec<_> = before.difference(&after).take(5).collect();
@@ -186,5 +190,19 @@ fn planes_by_nic_are_refused() {
     let t2 = T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 };
     let shape = Shape { planes: 1, rails: 2, t2: Some(t2), ..Shape::SMALL };
     let refused = imported(&lists(&shape.plan())).expect_err("planes by NIC are not recognised");
-    assert!(refused.to_string().contains("names are of 2 zones, and no T2 connects them"), "{refused}");
+    assert!(refused.to_string().contains("the names belong to 2 zones that no T2 connects"), "{refused}");
+}
+
+/// The lists do not contain the widths of segments that many planes need.
+#[test]
+fn widths_of_segments_are_marked_as_assumed() {
+    let text = "fabric: wide\nplanes: 16\nrouting: srv6-static\n\
+                hosts: { groups: 2, per_group: 4, nic: { speed: 1600G, lanes: 16 } }\n\
+                tiers:\n  t0: { platform: th5-512x100g, os: sonic, up: 4 }\n  t1: { platform: th5-512x100g, os: sonic }\n\
+                srv6: { widths: { role: 2, plane: 4, zone: 0, index: 10 } }\nqos: none\n";
+    let before = try_plan(text).expect("it is a fabric");
+    let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+    let line = found.text.lines().find(|line| line.starts_with("srv6:"));
+    assert!(line.is_some_and(|line| line.ends_with("  # assumed")), "{}", found.text);
+    comes_back(&before);
 }

@@ -1,8 +1,9 @@
-//! Networks with names of their own in which two cables are swapped: both are findings, or the import is refused.
+//! Networks with other names in which two cables are swapped. Findings or notes name both, the notes exclude swaps, or
+//! the import is rejected.
 
 use std::fmt::Write as _;
 
-use closc_import::{Imported, Options, Plant, Refused, import, read};
+use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
 use closc_plan::Plan;
 use closc_platform::Catalogue;
 use closc_tests::shape::{Shape, T2, try_plan};
@@ -80,11 +81,11 @@ fn table(cables: &[Cable]) -> String {
     text
 }
 
-fn imported(cables: &[Cable]) -> Result<Imported, Refused> {
-    let mut plant = Plant::default();
-    read::file(&mut plant, "site.csv", &table(cables));
+fn imported(cables: &[Cable]) -> Result<ImportResult, ImportError> {
+    let mut network = ExistingNetwork::default();
+    read::file(&mut network, "site.csv", &table(cables));
     let options = Options { name: "site".to_owned(), ..Options::default() };
-    import(&plant.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
+    import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
 }
 
 /// The kind of a cable, by its upper end.
@@ -104,7 +105,7 @@ fn swap(cables: &mut [Cable], first: Index, second: Index) -> Option<[usize; 2]>
 }
 
 /// Whether a finding, or a note about swapped cables, names the row of a cable.
-fn names(found: &Imported, row: usize) -> bool {
+fn names(found: &ImportResult, row: usize) -> bool {
     let place = format!("site.csv:{}: ", row + 2);
     let note = format!("(site.csv:{})", row + 2);
     found.findings.iter().any(|finding| finding.starts_with(&place))

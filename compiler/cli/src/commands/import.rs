@@ -13,7 +13,7 @@ use closc_compile::front::{self, Options, Source};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_diagnostics::show::text;
-use closc_import::{Imported, Plant, Wanted, read};
+use closc_import::{ExistingNetwork, HardwareOptions, ImportResult, NameMapping, read};
 use closc_plan::Plan;
 
 use crate::args::Args;
@@ -22,7 +22,7 @@ use crate::input;
 use crate::output::{self, Document, Outcome, Usage};
 
 /// Result for an existing network.
-pub(crate) const IMPORT: Document<Imported> = Document::new("closc-import/1");
+pub(crate) const IMPORT: Document<ImportResult> = Document::new("closc-import/1");
 
 /// The largest file: four times the size of the cable list of a plane with a hundred thousand NICs.
 const FILE_MAX: u64 = 256 << 20;
@@ -40,14 +40,14 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
             bail!("there is no platform `{platform}` for `{tier}`{}", meant.unwrap_or_default());
         }
     }
-    let plant = plant(&command.files)?.finish()?;
-    if let Some(pattern) = closc_import::idle_pattern(&plant, &command.nodes) {
+    let network = network(&command.files)?.finish()?;
+    if let Some(pattern) = closc_import::idle_pattern(&network, &command.nodes) {
         bail!("`--nodes {pattern}` matches no device of the lists: `*` is any text");
     }
     let options = closc_import::Options { name: command.name.clone(), nodes: command.nodes.clone(), wanted };
     let how = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let found =
-        closc_import::import(&plant, &options, &catalogue, &mut |text| compile(&command.out, text, &how))?;
+        closc_import::import(&network, &options, &catalogue, &mut |text| compile(&command.out, text, &how))?;
     if !found.renamed.is_empty() && command.map.is_none() {
         bail!(
             "the fabric file changes {} of the network: `--map FILE` writes old and new names",
@@ -67,8 +67,9 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
 }
 
 /// Hardware and routing of the command line.
-fn wanted(command: &ImportArgs) -> anyhow::Result<Wanted> {
-    let mut wanted = Wanted { os: command.os, routing: command.routing, ..Wanted::default() };
+fn wanted(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
+    let mut wanted =
+        HardwareOptions { os: command.os, routing: command.routing, ..HardwareOptions::default() };
     for word in &command.platform {
         let (tier, platform) = word.split_once('=').unwrap_or(("", word));
         if !["", "t0", "t1", "t2"].contains(&tier) {
@@ -87,8 +88,8 @@ fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String
 }
 
 /// Reads the files of the command line.
-fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
-    let mut plant = Plant::default();
+fn network(files: &[Utf8PathBuf]) -> anyhow::Result<ExistingNetwork> {
+    let mut network = ExistingNetwork::default();
     for file in files {
         if file.is_dir() {
             if file.join(MANIFEST).is_file() {
@@ -105,21 +106,21 @@ fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
                 bail!("there is no file in `{file}`");
             }
             for path in &paths {
-                one(&mut plant, path, None)?;
+                one(&mut network, path, None)?;
             }
             continue;
         }
         match file.as_str().split_once('=').filter(|_| !file.exists()) {
-            Some((device, path)) => one(&mut plant, Utf8Path::new(path), Some(device))?,
-            None => one(&mut plant, file, None)?,
+            Some((device, path)) => one(&mut network, Utf8Path::new(path), Some(device))?,
+            None => one(&mut network, file, None)?,
         }
     }
-    Ok(plant)
+    Ok(network)
 }
 
 /// Reads a file. It contains the neighbours of a device if `device` is given, or if its extension is not that of a
 /// table or topology.
-fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
+fn one(network: &mut ExistingNetwork, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
     if input::is_fabric_file(&text) {
         bail!(
@@ -130,15 +131,15 @@ fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Resu
         || !matches!(file.extension(), Some("csv" | "yaml" | "yml")) && file != output::STANDARD;
     if is_seen {
         let device = device.or(file.file_stem()).unwrap_or_default();
-        let read = read::lldp(plant, file.as_str(), device, text.as_bytes());
+        let read = read::lldp(network, file.as_str(), device, text.as_bytes());
         return read.with_context(|| format!("`{file}` cannot be read"));
     }
-    read::file(plant, file.as_str(), &text);
+    read::file(network, file.as_str(), &text);
     Ok(())
 }
 
 /// Returns the map as CSV. Names in existing networks can contain any character.
-fn renamed(found: &Imported) -> String {
+fn renamed(found: &ImportResult) -> String {
     let cell = |text: &str| {
         if text.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\""))
@@ -148,18 +149,19 @@ fn renamed(found: &Imported) -> String {
     };
     let mut out = String::from("old_device,old_port,new_device,new_port\n");
     for row in &found.renamed {
-        let cells = [&row.old_device, &row.old_port, &row.new_device, &row.new_port].map(|text| cell(text));
+        let NameMapping { old_device, old_port, new_device, new_port } = row;
+        let cells = [old_device, old_port, new_device, new_port].map(|text| cell(text));
         let _ = writeln!(out, "{}", cells.join(","));
     }
     out
 }
 
 /// Returns the findings, then the notes.
-fn said(found: &Imported) -> impl Iterator<Item = String> {
+fn said(found: &ImportResult) -> impl Iterator<Item = String> {
     found.findings.iter().cloned().chain(found.notes.iter().map(|note| format!("note: {note}")))
 }
 
-fn summary(command: &ImportArgs, found: &Imported) -> String {
+fn summary(command: &ImportArgs, found: &ImportResult) -> String {
     let mut out = String::new();
     for line in said(found) {
         let _ = writeln!(out, "{line}");

@@ -1,7 +1,7 @@
 //! Values that the lists do not contain: comments of the file, and a note.
 //!
-//! In: a plant, its positions, and the plan of its fabric. Out: [`Assumed`]. Invariants: a value of the file that
-//! neither the lists nor the command line give is marked.
+//! In: an existing network, its positions, and the plan of its fabric. Out: [`Assumed`]. Invariants: a value of the
+//! file that neither the lists nor the command line gives is marked.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use closc_plan::Plan;
 use closc_topology::{Link, TierId};
 
 use super::Options;
-use crate::plant::{Level, Plant};
+use crate::network::{ExistingNetwork, Level};
 use crate::position::{Place, Positions, level_of};
 use crate::text::{Assumed, Rest, Stuffs};
 
 /// Finds the assumptions of a file.
 pub(super) fn assumed(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
     options: &Options,
@@ -23,7 +23,7 @@ pub(super) fn assumed(
 ) -> Assumed {
     let tiers = TierId::ALL.map(|tier| {
         let level = level_of(tier);
-        let is_stated = options.wanted.platform(level).is_some() || is_in_list(plant, positions, level);
+        let is_stated = options.wanted.platform(level).is_some() || is_in_list(network, positions, level);
         match (is_stated, options.wanted.os.is_some()) {
             (true, true) => "",
             (true, false) => "os assumed",
@@ -31,7 +31,7 @@ pub(super) fn assumed(
             (false, false) => "platform and os assumed, by the names of ports",
         }
     });
-    let has_speed = plant.cables.iter().any(|cable| {
+    let has_speed = network.cables.iter().any(|cable| {
         let is_node = |device: u32| positions.levels[device as usize] == Level::Node;
         cable.ends.iter().any(|plug| is_node(plug.device))
             && cable.ends.iter().any(|plug| plug.speed.is_some())
@@ -46,11 +46,11 @@ pub(super) fn assumed(
 }
 
 /// Whether a list of devices has the model of each switch of a tier.
-fn is_in_list(plant: &Plant, positions: &Positions, level: Level) -> bool {
+fn is_in_list(network: &ExistingNetwork, positions: &Positions, level: Level) -> bool {
     let mut devices = (0..).zip(&positions.places).filter(|(device, place)| {
         matches!(place, Place::Switch(_)) && positions.levels[*device as usize] == level
     });
-    devices.all(|(device, _)| plant.models.contains_key(plant.devices.name(device)))
+    devices.all(|(device, _)| network.models.contains_key(network.devices.name(device)))
 }
 
 /// Length and medium of kinds of cables where the lists lack them.

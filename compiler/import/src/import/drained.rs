@@ -1,7 +1,7 @@
 //! Drained elements of cable lists, as in `exceptions.drained`: planes, switches, then single cables.
 //!
-//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these
-//! cables; a switch or plane is named if all of its existing cables are drained.
+//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these cables;
+//! a switch or plane is named only if all of its existing cables are drained.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use closc_topology::{Link, PlaneId, Switch};
 
 use super::ranges::ranges;
 use crate::compare::Compared;
-use crate::plant::Plant;
+use crate::network::ExistingNetwork;
 
 /// The number of cables of a device or plane, and its drained cables.
 #[derive(Default)]
@@ -43,15 +43,15 @@ fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
 }
 
 /// Returns the names of drained elements.
-pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<String> {
-    if plant.drained.is_empty() {
+pub(super) fn drained(network: &ExistingNetwork, plan: &Plan, compared: &Compared) -> Vec<String> {
+    if network.drained.is_empty() {
         return Vec::new();
     }
     let mut planes: BTreeMap<PlaneId, Share> = BTreeMap::new();
     let mut by_switch: BTreeMap<Switch, Share> = BTreeMap::new();
     for (link, number) in compared.matched.iter().zip(0_u32..) {
         let Some(link) = *link else { continue };
-        let is_drained = plant.drained.contains(&number);
+        let is_drained = network.drained.contains(&number);
         planes.entry(link.plane()).or_default().add(link, is_drained);
         for switch in switches(plan, link) {
             by_switch.entry(switch).or_default().add(link, is_drained);

@@ -7,12 +7,12 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, Switch};
 use smol_str::SmolStr;
 
-use super::Renamed;
+use super::NameMapping;
 use super::drained;
 use super::hardware::Hardware;
 use super::ranges::ranges;
 use crate::compare::Compared;
-use crate::plant::{Plant, Plug, Stuff};
+use crate::network::{ExistingNetwork, Plug, Stuff};
 use crate::ports::{Kind, ends};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
@@ -20,16 +20,16 @@ use crate::text::Exceptions;
 /// The exceptions of a plan: absent or drained elements, cables of other lengths or media, switches of other
 /// hardware.
 pub(crate) fn exceptions(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
     compared: &Compared,
     hardware: &Hardware,
 ) -> Exceptions {
     let mut cables = Vec::new();
-    for (cable, link) in plant.cables.iter().zip(&compared.matched) {
+    for (cable, link) in network.cables.iter().zip(&compared.matched) {
         let Some(link) = link else { continue };
-        let own: &Stuff = &plant.stuffs[cable.stuff as usize];
+        let own: &Stuff = &network.stuffs[cable.stuff as usize];
         let usual = plan.fabric().cable(*link);
         let length = own.0.filter(|length| *length != usual.length);
         let medium = own.1.clone().filter(|medium| *medium != usual.medium);
@@ -40,13 +40,13 @@ pub(crate) fn exceptions(
     }
     Exceptions {
         absent: absent(positions, plan, compared),
-        drained: drained::drained(plant, plan, compared),
+        drained: drained::drained(network, plan, compared),
         cables,
-        devices: hardware.devices(plant),
+        devices: hardware.devices(network, positions),
     }
 }
 
-/// Names of absent elements: whole devices, whole NICs, then single cables.
+/// Names of absent elements: complete devices, complete NICs, then single cables.
 fn absent(positions: &Positions, plan: &Plan, compared: &Compared) -> Vec<String> {
     let devices = positions.devices();
     let fabric = plan.fabric();
@@ -102,7 +102,7 @@ fn name(plan: &Plan, place: Place) -> String {
 
 /// Connections that differ from the plan: exchanged or wrong cables, and where each of them was read.
 pub(crate) fn findings(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
     compared: &Compared,
@@ -114,16 +114,16 @@ pub(crate) fn findings(
     let other: HashMap<(u32, &str), &SmolStr> =
         compared.ports.iter().map(|port| ((port.device, port.old.as_str()), &port.new)).collect();
     let port = |plug: Plug| {
-        let old = plant.ports.name(plug.port);
+        let old = network.ports.name(plug.port);
         other.get(&(plug.device, old.as_str())).copied().unwrap_or(old).to_string()
     };
     let touched: BTreeSet<u32> = compared
         .left
         .iter()
-        .flat_map(|cable| plant.cables[*cable as usize].ends.map(|plug| plug.device))
+        .flat_map(|cable| network.cables[*cable as usize].ends.map(|plug| plug.device))
         .collect();
     let mut sightings: BTreeMap<u32, Vec<Sighting>> = BTreeMap::new();
-    for cable in &plant.cables {
+    for cable in &network.cables {
         for (near, far) in [(0, 1), (1, 0)] {
             let (near, far) = (cable.ends[near], cable.ends[far]);
             if touched.contains(&near.device) {
@@ -146,21 +146,21 @@ pub(crate) fn findings(
         }
     }
     let mut found: Vec<String> = judge.finish().findings.iter().map(ToString::to_string).collect();
-    found.extend(rows(plant, compared, &planned(plant, positions, plan, compared), port));
+    found.extend(rows(network, compared, &planned(network, positions, plan, compared), port));
     found
 }
 
 /// The cables that do not match one of the plan, with their places and the expected ones.
 fn rows(
-    plant: &Plant,
+    network: &ExistingNetwork,
     compared: &Compared,
     far: &HashMap<(u32, String), String>,
     port: impl Fn(Plug) -> String,
 ) -> Vec<String> {
     let row = |number: &u32| {
-        let cable = &plant.cables[*number as usize];
+        let cable = &network.cables[*number as usize];
         let label =
-            |plug: Plug| format!("{} {}", plant.devices.name(plug.device), plant.ports.name(plug.port));
+            |plug: Plug| format!("{} {}", network.devices.name(plug.device), network.ports.name(plug.port));
         let [a, b] = cable.ends.map(label);
         let expected: Vec<String> = cable
             .ends
@@ -171,15 +171,15 @@ fn rows(
             none if none.is_empty() => none,
             some => format!(": expected {some}"),
         };
-        format!("{}: {a} -- {b} does not match a cable of the fabric{expected}", plant.place(cable.at))
+        format!("{}: {a} -- {b} does not match a cable of the fabric{expected}", network.place(cable.at))
     };
     compared.left.iter().map(row).collect()
 }
 
 /// The far end of planned cables that are not plugged, by device and port of the near end. Devices and far ports have
-/// the names of the plant.
+/// the names of the network.
 fn planned(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
     compared: &Compared,
@@ -193,7 +193,7 @@ fn planned(
             if let (Some(near_device), Some(far_device)) = (at[near], at[far]) {
                 let kind = Kind::of(plan, positions, far_device);
                 let old = compared.shared.old(&kind, &ports[far]);
-                let label = format!("{} {old}", plant.devices.name(far_device));
+                let label = format!("{} {old}", network.devices.name(far_device));
                 found.insert((near_device, ports[near].to_string()), label);
             }
         }
@@ -203,17 +203,17 @@ fn planned(
 
 /// Devices and ports that have another name in the plan.
 pub(crate) fn renamed(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     plan: &Plan,
     compared: &Compared,
-) -> Vec<Renamed> {
+) -> Vec<NameMapping> {
     let new = |device: u32| name(plan, positions.places[device as usize]);
     let mut found = Vec::new();
-    for device in 0..plant.device_count() as u32 {
-        let (old, new) = (plant.devices.name(device).to_string(), new(device));
+    for device in 0..network.device_count() as u32 {
+        let (old, new) = (network.devices.name(device).to_string(), new(device));
         if old != new {
-            found.push(Renamed {
+            found.push(NameMapping {
                 old_device: old,
                 old_port: String::new(),
                 new_device: new,
@@ -222,8 +222,8 @@ pub(crate) fn renamed(
         }
     }
     for port in &compared.ports {
-        found.push(Renamed {
-            old_device: plant.devices.name(port.device).to_string(),
+        found.push(NameMapping {
+            old_device: network.devices.name(port.device).to_string(),
             old_port: port.old.to_string(),
             new_device: new(port.device),
             new_port: port.new.to_string(),

@@ -1,7 +1,7 @@
 //! Hardware of all tiers that fits together.
 //!
-//! In: a plant, and the places of its devices. Out: combinations, the likeliest first. Invariants: both ends of a
-//! cable have one speed.
+//! In: an existing network, and the places of its devices. Out: combinations, the likeliest first. Invariants: both
+//! ends of a cable have one speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use closc_topology::TierId;
 use smol_str::SmolStr;
 
 use super::Fits;
-use crate::fit::{Fit, Panels, Wanted, fits_by, models, nameless};
-use crate::plant::{Fault, Level, Plant, Refused};
+use crate::fit::{Fit, HardwareOptions, Panels, fits_by, models, nameless};
+use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::position::{Place, Positions};
 use crate::shape;
 use crate::text::TierHardware;
@@ -43,12 +43,17 @@ impl Hardware {
         self.tiers.clone().map(|tier| tier.map(|tier| tier.base))
     }
 
-    /// Single switches of other hardware, by name.
-    pub(crate) fn devices(&self, plant: &Plant) -> Vec<(String, Fit)> {
-        self.devices
-            .iter()
-            .map(|(device, fit)| (plant.devices.name(*device).to_string(), fit.clone()))
-            .collect()
+    /// Single switches of other hardware, by name, with their tiers.
+    pub(crate) fn devices(
+        &self,
+        network: &ExistingNetwork,
+        positions: &Positions,
+    ) -> Vec<(String, TierId, Fit)> {
+        let row = |(device, fit): &(u32, Fit)| {
+            let tier = positions.switch(*device)?.tier;
+            Some((network.devices.name(*device).to_string(), tier, fit.clone()))
+        };
+        self.devices.iter().filter_map(row).collect()
     }
 
     /// Whether ports are matched by order if their names differ.
@@ -59,9 +64,14 @@ impl Hardware {
 
 /// Combinations with one hardware per tier, one for each way to number the ports. First come those whose speeds agree,
 /// then those without P4 switches, then those with the fewest unused ports before or between used ones.
-pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Vec<Fits> {
+pub(crate) fn readings(
+    network: &ExistingNetwork,
+    levels: &[Level],
+    panels: &Panels,
+    wanted: &HardwareOptions,
+) -> Vec<Fits> {
     let found = TIERS.map(|level| -> Vec<Option<Fit>> {
-        let found = fits_by(plant, levels, level, |_| (), panels, wanted);
+        let found = fits_by(network, levels, level, |_| (), panels, wanted);
         let fits: Vec<_> = found.into_iter().flat_map(|((), fits)| fits).map(Some).collect();
         if fits.is_empty() { vec![None] } else { fits }
     });
@@ -101,25 +111,25 @@ type Against = (usize, usize, usize);
 
 /// Finds the combinations.
 pub(crate) fn candidates(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     panels: &Panels,
-    wanted: &Wanted,
-) -> Result<Vec<Hardware>, Refused> {
+    wanted: &HardwareOptions,
+) -> Result<Vec<Hardware>, ImportError> {
     let mut choices: Vec<Vec<Option<Choice>>> = Vec::new();
     for level in TIERS {
         if !positions.levels.contains(&level) {
             choices.push(vec![None]);
             continue;
         }
-        let found = of_tier(plant, positions, level, panels, wanted);
+        let found = of_tier(network, positions, level, panels, wanted);
         if found.is_empty() {
             let text = format!("no platform will do for {}: see `closc platforms`", level.label());
             return Err(Fault { place: None, text }.into());
         }
         choices.push(found.into_iter().map(Some).collect());
     }
-    let elsewhere = seats(plant, positions);
+    let elsewhere = seats(network, positions);
     let against = |level: usize, rank: usize, choice: &Option<Choice>| -> Against {
         let Some((tier, _)) = choice else { return (0, 0, rank) };
         let others = elsewhere[level].iter().map(|seats| seats.others(&tier.base)).sum();
@@ -146,14 +156,14 @@ pub(crate) fn candidates(
     keep_likeliest(&mut combinations);
     if combinations.is_empty() {
         let text =
-            "no platforms whose ports have these names have one speed at both ends of a cable".to_owned();
+            "the platforms with these port names have different speeds at the ends of a cable".to_owned();
         return Err(Fault { place: None, text }.into());
     }
     let hardware = |(_, chosen): (Against, [&Option<Choice>; 3])| {
         let chosen = chosen.map(Clone::clone);
         let devices = chosen.iter().flatten().flat_map(|(_, devices)| devices.clone()).collect();
         let tiers = chosen.map(|choice| choice.map(|(tier, _)| tier));
-        Hardware { tiers, devices, is_numbered: plant.is_numbered }
+        Hardware { tiers, devices, is_numbered: network.is_numbered }
     };
     Ok(combinations.into_iter().map(hardware).collect())
 }
@@ -173,11 +183,11 @@ fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
 }
 
 /// The devices that are plugged into the ports of each tier.
-fn seats(plant: &Plant, positions: &Positions) -> [Vec<Seats>; 3] {
-    let parallel = shape::parallel(plant, positions, TierId::T0);
+fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<Seats>; 3] {
+    let parallel = shape::parallel(network, positions, TierId::T0);
     [
-        vec![Seats::of_nics(plant, positions), Seats::of(plant, positions, Level::T0, parallel)],
-        vec![Seats::of(plant, positions, Level::T1, parallel)],
+        vec![Seats::of_nics(network, positions), Seats::of(network, positions, Level::T0, parallel)],
+        vec![Seats::of(network, positions, Level::T1, parallel)],
         Vec::new(),
     ]
 }
@@ -190,17 +200,18 @@ struct Seats {
 }
 
 impl Seats {
-    fn new(plant: &Plant, is_up: bool, parallel: u16, taken: BTreeSet<(u32, u16)>) -> Seats {
-        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
+    fn new(network: &ExistingNetwork, is_up: bool, parallel: u16, taken: BTreeSet<(u32, u16)>) -> Seats {
+        let taken =
+            taken.into_iter().map(|(port, index)| (network.ports.name(port).clone(), index)).collect();
         Seats { is_up, parallel, taken }
     }
 
     /// The NICs at the downlinks of T0s.
-    fn of_nics(plant: &Plant, positions: &Positions) -> Seats {
+    fn of_nics(network: &ExistingNetwork, positions: &Positions) -> Seats {
         let rails = positions.nics.rails.max(1);
         let share = (positions.nics.per_node / rails).max(1);
         let mut taken = BTreeSet::new();
-        for (cable, at) in plant.cables.iter().zip(0_u32..) {
+        for (cable, at) in network.cables.iter().zip(0_u32..) {
             for (own, far) in [(0, 1), (1, 0)] {
                 let (own, far) = (cable.ends[own], cable.ends[far]);
                 let is_t0 = positions.levels[own.device as usize] == Level::T0;
@@ -211,14 +222,14 @@ impl Seats {
                 }
             }
         }
-        Seats::new(plant, false, 1, taken)
+        Seats::new(network, false, 1, taken)
     }
 
     /// The T1s at the uplinks of T0s, or the T0s at the downlinks of T1s.
-    fn of(plant: &Plant, positions: &Positions, level: Level, parallel: u16) -> Seats {
+    fn of(network: &ExistingNetwork, positions: &Positions, level: Level, parallel: u16) -> Seats {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
         let mut taken = BTreeSet::new();
-        for cable in &plant.cables {
+        for cable in &network.cables {
             for (own, far) in [(0, 1), (1, 0)] {
                 let (own, far) = (cable.ends[own], cable.ends[far]);
                 let is_meant = positions.levels[own.device as usize] == level
@@ -228,7 +239,7 @@ impl Seats {
                 }
             }
         }
-        Seats::new(plant, level == Level::T0, parallel.max(1), taken)
+        Seats::new(network, level == Level::T0, parallel.max(1), taken)
     }
 
     /// Counts the devices that a fit would place in the port of another device.
@@ -258,17 +269,17 @@ fn meet(lower: Option<&Choice>, upper: Option<&Choice>) -> bool {
 
 /// Hardware of a tier: one platform for all, one per plane or zone, or another for single switches.
 fn of_tier(
-    plant: &Plant,
+    network: &ExistingNetwork,
     positions: &Positions,
     level: Level,
     panels: &Panels,
-    wanted: &Wanted,
+    wanted: &HardwareOptions,
 ) -> Vec<Choice> {
     let plain = |base| TierHardware { base, by_plane: BTreeMap::new(), by_zone: BTreeMap::new() };
     let levels = &positions.levels;
-    let whole = fits_by(plant, levels, level, |_| (), panels, wanted);
+    let whole = fits_by(network, levels, level, |_| (), panels, wanted);
     let whole: Vec<Fit> = whole.into_iter().flat_map(|((), fits)| fits).collect();
-    let stated = models(plant, levels, level, |_| (), panels).remove(&()).unwrap_or_default();
+    let stated = models(network, levels, level, |_| (), panels).remove(&()).unwrap_or_default();
     if !whole.is_empty() && stated.len() < 2 {
         return whole.into_iter().map(|fit| (plain(fit), Vec::new())).collect();
     }
@@ -278,7 +289,7 @@ fn of_tier(
             Place::Switch(switch) => switch.zone.0,
             Place::Node(_) => 0,
         };
-        let parts = fits_by(plant, levels, level, part, panels, wanted);
+        let parts = fits_by(network, levels, level, part, panels, wanted);
         if parts.len() < 2 {
             continue;
         }
@@ -292,7 +303,7 @@ fn of_tier(
             return vec![(tier, Vec::new())];
         }
     }
-    if let Some((base, others)) = common(&fits_by(plant, levels, level, |device| device, panels, wanted)) {
+    if let Some((base, others)) = common(&fits_by(network, levels, level, |device| device, panels, wanted)) {
         return vec![(plain(base), others.into_iter().collect())];
     }
     nameless(panels, level, wanted).into_iter().map(|fit| (plain(fit), Vec::new())).collect()

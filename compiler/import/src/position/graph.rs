@@ -2,8 +2,9 @@
 //! Within them, devices are numbered in order.
 //!
 //! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
-//! the tier above or below, if all of them agree (or most, with [`Reading::Majority`]); otherwise that of names. Devices
-//! that differ only in their names (an automorphism of the plant exchanges them) are in the order of names.
+//! the tier above or below, if they agree. Otherwise it is that of names. With [`Reading::Majority`], most ports must
+//! agree. Devices that differ only in their names (an automorphism of the network exchanges them) are in the order of
+//! names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,8 +15,8 @@ use super::sets::Sets;
 use super::vote::{Votes, assign, most};
 use super::{Place, Reading, parts, tier};
 use crate::fit::Fit;
+use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::pattern::natural;
-use crate::plant::{Fault, Level, Plant, Refused};
 
 /// Plane and zone of a switch, or zone and unit of a node.
 type Set = (u16, u16);
@@ -23,9 +24,9 @@ type Set = (u16, u16);
 /// The most planes of a fabric.
 const PLANES_MAX: usize = 16;
 
-/// A plant with its tiers.
+/// An existing network with its tiers.
 pub(super) struct Graph<'a> {
-    plant: &'a Plant,
+    network: &'a ExistingNetwork,
     levels: &'a [Level],
     reading: Reading,
     /// Numbers of ports by name, of T0s, T1s and T2s, downwards and upwards.
@@ -36,7 +37,7 @@ pub(super) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     pub(super) fn new(
-        plant: &'a Plant,
+        network: &'a ExistingNetwork,
         levels: &'a [Level],
         fits: &[Option<Fit>; 3],
         reading: Reading,
@@ -46,12 +47,12 @@ impl<'a> Graph<'a> {
             [false, true].map(|is_up| named.map(|fit| fit.indices(is_up)).unwrap_or_default())
         };
         let ports = [of(&fits[0]), of(&fits[1]), of(&fits[2])];
-        let none = vec![0; plant.device_count()];
-        Graph { plant, levels, reading, ports, planes: none.clone(), zones: none }
+        let none = vec![0; network.device_count()];
+        Graph { network, levels, reading, ports, planes: none.clone(), zones: none }
     }
 
     fn name(&self, device: u32) -> &SmolStr {
-        self.plant.devices.name(device)
+        self.network.devices.name(device)
     }
 
     fn of_level(&self, level: Level) -> Vec<u32> {
@@ -63,8 +64,8 @@ impl<'a> Graph<'a> {
 
     /// Joins devices that selected cables connect, and numbers the sets in the order of the given devices.
     fn sets(&self, is_meant: impl Fn(Level, Level) -> bool, ordered: &[u32]) -> Vec<Option<u16>> {
-        let mut sets = Sets::new(self.plant.device_count());
-        for cable in &self.plant.cables {
+        let mut sets = Sets::new(self.network.device_count());
+        for cable in &self.network.cables {
             let [a, b] = cable.ends.map(|plug| plug.device);
             if is_meant(self.levels[a as usize], self.levels[b as usize]) {
                 sets.join(a, b);
@@ -75,11 +76,13 @@ impl<'a> Graph<'a> {
             let next = u16::try_from(numbers.len()).unwrap_or(u16::MAX);
             numbers.entry(sets.root(*device)).or_insert(next);
         }
-        (0..self.plant.device_count() as u32).map(|device| numbers.get(&sets.root(device)).copied()).collect()
+        (0..self.network.device_count() as u32)
+            .map(|device| numbers.get(&sets.root(device)).copied())
+            .collect()
     }
 
     /// Finds the places.
-    pub(super) fn places(mut self) -> Result<Vec<Place>, Refused> {
+    pub(super) fn places(mut self) -> Result<Vec<Place>, ImportError> {
         let t0s = self.of_level(Level::T0);
         let (planes, zones) = match self.reading {
             Reading::Exact => (
@@ -87,17 +90,17 @@ impl<'a> Graph<'a> {
                 self.sets(|a, b| a != Level::T2 && b != Level::T2, &t0s),
             ),
             Reading::Majority => {
-                let found = parts::parts(self.plant, self.levels, &t0s);
+                let found = parts::parts(self.network, self.levels, &t0s);
                 (found.planes, found.zones)
             }
         };
         let has_zones = self.levels.contains(&Level::T2);
-        for device in 0..self.plant.device_count() {
+        for device in 0..self.network.device_count() {
             let level = self.levels[device];
             let plane = if level == Level::Node { Some(0) } else { planes[device] };
             let zone = if level == Level::T2 || !has_zones { Some(0) } else { zones[device] };
             let (Some(plane), Some(zone)) = (plane, zone) else {
-                let text = format!("not a Clos: `{}` hangs together with no T0", self.name(device as u32));
+                let text = format!("not a Clos: `{}` is not connected to a T0", self.name(device as u32));
                 return Err(Fault { place: None, text }.into());
             };
             (self.planes[device], self.zones[device]) = (plane, zone);
@@ -105,11 +108,12 @@ impl<'a> Graph<'a> {
         let count = self.planes.iter().max().map_or(0, |last| usize::from(*last) + 1);
         if count > PLANES_MAX {
             let text = format!(
-                "not a Clos of planes: without the nodes there are {count} parts, and planes are at most {PLANES_MAX}"
+                "not a Clos of planes: without the nodes there are {count} separate parts; expected at most \
+                 {PLANES_MAX} planes"
             );
             return Err(Fault { place: None, text }.into());
         }
-        let mut indices = vec![0_u16; self.plant.device_count()];
+        let mut indices = vec![0_u16; self.network.device_count()];
         let t0_t1 = self.parallel(Level::T0);
         self.number(Level::T0, Level::T1, t0_t1, &mut indices);
         self.number(Level::T1, Level::T0, t0_t1, &mut indices);
@@ -128,13 +132,14 @@ impl<'a> Graph<'a> {
                 index: indices[device],
             }),
         };
-        Ok((0..self.plant.device_count()).map(place).collect())
+        Ok((0..self.network.device_count()).map(place).collect())
     }
 
-    /// The most cables between a switch of a tier and one above.
+    /// The number of parallel cables between a switch of a tier and one above: the largest, or by majority the most
+    /// frequent.
     fn parallel(&self, lower: Level) -> u16 {
         let mut counts: HashMap<(u32, u32), u16> = HashMap::new();
-        for cable in &self.plant.cables {
+        for cable in &self.network.cables {
             let [a, b] = cable.ends.map(|plug| plug.device);
             let (a, b) = if self.levels[a as usize] < self.levels[b as usize] { (a, b) } else { (b, a) };
             if self.levels[a as usize] == lower && self.levels[b as usize] != Level::Node {
@@ -153,11 +158,11 @@ impl<'a> Graph<'a> {
             return;
         };
         let mut seen: HashMap<u32, (Votes, u32)> = HashMap::new();
-        for cable in &self.plant.cables {
+        for cable in &self.network.cables {
             for (own, other) in [(0, 1), (1, 0)] {
                 let (own, other) = (cable.ends[own], cable.ends[other]);
                 if self.levels[own.device as usize] == level && self.levels[other.device as usize] == by {
-                    let index = names.get(self.plant.ports.name(other.port)).map(|port| port / parallel);
+                    let index = names.get(self.network.ports.name(other.port)).map(|port| port / parallel);
                     let (votes, total) = seen.entry(own.device).or_default();
                     *total += 1;
                     if let Some(index) = index {
@@ -216,9 +221,9 @@ impl<'a> Graph<'a> {
     }
 
     /// Gives the T0s of a group the same number in all planes: that of the first plane, as the nodes connect them.
-    fn align(&self, indices: &mut [u16]) -> Result<(), Refused> {
+    fn align(&self, indices: &mut [u16]) -> Result<(), ImportError> {
         let mut reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>> = BTreeMap::new();
-        for cable in &self.plant.cables {
+        for cable in &self.network.cables {
             let [a, b] = cable.ends.map(|plug| plug.device);
             let (node, t0) = if self.levels[a as usize] == Level::Node { (a, b) } else { (b, a) };
             if self.levels[node as usize] == Level::Node {
@@ -264,7 +269,7 @@ impl<'a> Graph<'a> {
         &self,
         reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>>,
         indices: &mut [u16],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ImportError> {
         let mut votes: BTreeMap<u32, Votes> = BTreeMap::new();
         for planes in reached.into_values() {
             let mut groups: Option<BTreeSet<u16>> = None;
@@ -302,11 +307,11 @@ impl<'a> Graph<'a> {
     fn nodes(&self, indices: &[u16]) -> HashMap<u32, Node> {
         let names = &self.ports[0][0];
         let mut cables: HashMap<u32, Vec<(u32, Option<u16>)>> = HashMap::new();
-        for cable in &self.plant.cables {
+        for cable in &self.network.cables {
             for (own, other) in [(0, 1), (1, 0)] {
                 let (own, other) = (cable.ends[own], cable.ends[other]);
                 if self.levels[own.device as usize] == Level::Node {
-                    let port = names.get(self.plant.ports.name(other.port)).copied();
+                    let port = names.get(self.network.ports.name(other.port)).copied();
                     cables.entry(own.device).or_default().push((other.device, port));
                 }
             }
@@ -347,7 +352,8 @@ impl<'a> Graph<'a> {
         (0..nodes.len()).map(number).collect()
     }
 
-    /// The unit of each node, which are in the order of their names. Where cables are for two units, names decide.
+    /// The unit of each node. The nodes are in the order of their names. If the cables of a node do not clearly show
+    /// one unit, the nearest nodes by name decide.
     fn units(
         &self,
         nodes: &[u32],

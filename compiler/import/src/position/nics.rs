@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use closc_topology::{Node, Switch};
 
 use super::{Place, Reading};
+use crate::network::ExistingNetwork;
 use crate::pattern::natural;
-use crate::plant::Plant;
 
 /// The NICs of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,9 +34,9 @@ struct Attached {
     t0_port: u32,
 }
 
-fn attached(plant: &Plant, places: &[Place]) -> Vec<Attached> {
-    let cables = plant.cables.iter().zip(0..);
-    let of = |(cable, number): (&crate::plant::Cable, u32)| {
+fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<Attached> {
+    let cables = network.cables.iter().zip(0..);
+    let of = |(cable, number): (&crate::network::Cable, u32)| {
         let [a, b] = cable.ends;
         let (node, t0) = if matches!(places[a.device as usize], Place::Node(_)) { (a, b) } else { (b, a) };
         match (places[node.device as usize], places[t0.device as usize]) {
@@ -57,10 +57,10 @@ fn named(port: &str) -> Option<(u16, u8)> {
 }
 
 /// Finds the NICs.
-pub(super) fn nics(plant: &Plant, places: &[Place], reading: Reading) -> Nics {
-    let cables = attached(plant, places);
+pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading) -> Nics {
+    let cables = attached(network, places);
     let by_name: Option<Vec<u16>> =
-        cables.iter().map(|cable| Some(named(plant.ports.name(cable.node_port))?.0)).collect();
+        cables.iter().map(|cable| Some(named(network.ports.name(cable.node_port))?.0)).collect();
     match by_name {
         Some(numbers) => {
             let per_node = numbers.iter().max().map_or(1, |last| last + 1);
@@ -76,12 +76,12 @@ pub(super) fn nics(plant: &Plant, places: &[Place], reading: Reading) -> Nics {
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
             Nics { per_node, rails, is_named: true, numbers }
         }
-        None => counted(plant, &cables, reading),
+        None => counted(network, &cables, reading),
     }
 }
 
 /// Counts NICs group by group, plane by plane.
-fn counted(plant: &Plant, cables: &[Attached], reading: Reading) -> Nics {
+fn counted(network: &ExistingNetwork, cables: &[Attached], reading: Reading) -> Nics {
     let mut groups: BTreeMap<(Node, Switch), Vec<&Attached>> = BTreeMap::new();
     let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
     for cable in cables {
@@ -98,7 +98,7 @@ fn counted(plant: &Plant, cables: &[Attached], reading: Reading) -> Nics {
     let share = reading.count(counts).unwrap_or(1);
     let mut numbers = HashMap::new();
     for ((_, t0), group) in &mut groups {
-        group.sort_by_key(|cable| natural(plant.ports.name(cable.t0_port)));
+        group.sort_by_key(|cable| natural(network.ports.name(cable.t0_port)));
         for (at, cable) in group.iter().zip(0_u16..).map(|(cable, at)| (at, cable)) {
             numbers.insert(cable.cable, at.saturating_mul(rails).saturating_add(t0.index % rails));
         }

@@ -1,14 +1,14 @@
 //! Planes and zones by majority: sets of switches that most cables connect. A few wrong cables between two sets do not
 //! join them.
 //!
-//! In: a plant with its tiers. Out: a part for each T0 and T1, and planes and zones of parts. A part has the T0s that
-//! share most of their T1s. Parts that share most of their T2s are a plane, and those that share most of their nodes
-//! are a zone. Invariants: parts are in the order of the T0s' names.
+//! In: an existing network with its tiers. Out: a part for each T0 and T1, and planes and zones of parts. A part has
+//! the T0s that share most of their T1s. Parts that share most of their T2s are a plane, and those that share most of
+//! their nodes are a zone. Invariants: parts are in the order of the T0s' names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sets::Sets;
-use crate::plant::{Level, Plant};
+use crate::network::{ExistingNetwork, Level};
 
 /// Plane and zone of each device, by its number.
 pub(super) struct Parts {
@@ -19,9 +19,14 @@ pub(super) struct Parts {
 }
 
 /// Neighbours of each device of a level on another, each with the number of cables.
-fn neighbours(plant: &Plant, levels: &[Level], of: Level, to: Level) -> BTreeMap<u32, BTreeMap<u32, u32>> {
+fn neighbours(
+    network: &ExistingNetwork,
+    levels: &[Level],
+    of: Level,
+    to: Level,
+) -> BTreeMap<u32, BTreeMap<u32, u32>> {
     let mut found: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    for cable in &plant.cables {
+    for cable in &network.cables {
         let [a, b] = cable.ends.map(|plug| plug.device);
         for (own, far) in [(a, b), (b, a)] {
             if levels[own as usize] == of && levels[far as usize] == to {
@@ -111,8 +116,8 @@ fn joined(
 }
 
 /// Finds planes and zones. The T0s are in the order of their names.
-pub(super) fn parts(plant: &Plant, levels: &[Level], t0s: &[u32]) -> Parts {
-    let between = |of, to| neighbours(plant, levels, of, to);
+pub(super) fn parts(network: &ExistingNetwork, levels: &[Level], t0s: &[u32]) -> Parts {
+    let between = |of, to| neighbours(network, levels, of, to);
     let mut parts = cores(&between(Level::T0, Level::T1), t0s);
     let of_parts: BTreeSet<u32> = parts.values().copied().collect();
     for (t1, far) in between(Level::T1, Level::T0) {

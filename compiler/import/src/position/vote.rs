@@ -1,11 +1,11 @@
-//! Numbers by majority: most cables decide, so that a swapped one is not structure.
+//! Numbers by majority: most cables decide, so a swapped cable does not change the structure.
 //!
 //! In: for each device, the numbers that its cables show. Out: a number for each. Invariants: no two devices of a set
 //! get the same number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often the cables of a device show each number.
+/// Votes of the cables of a device for each number.
 pub(super) type Votes = BTreeMap<u16, u32>;
 
 /// The number that most cables show. Of equally frequent ones, `preferred` is chosen if it is one of them, else the

@@ -1,7 +1,7 @@
 //! Topologies of containerlab: `topology.nodes` and `topology.links`, links in the brief and in the extended form.
 //!
-//! Source: containerlab.dev/manual/topo-def-file. A link of a node to the host, the management network, a macvlan or
-//! VXLAN interface, or to nothing is not a cable of a fabric. Such links are skipped and counted.
+//! Source: containerlab.dev/manual/topo-def-file. Links to the host, the management network, macvlan, VXLAN or nothing
+//! are not cables of a fabric. Such links are skipped and counted.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options, Spanned};
 use smol_str::SmolStr;
 
-use crate::plant::{At, Plant, Row};
+use crate::network::{At, ExistingNetwork, Row};
 
 #[derive(Deserialize)]
 struct File {
@@ -53,8 +53,9 @@ impl<'de> Deserialize<'de> for Endpoint {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Endpoint, E> {
-                let (node, port) =
-                    text.split_once(':').ok_or_else(|| E::custom("an end is `node:interface`"))?;
+                let (node, port) = text.split_once(':').ok_or_else(|| {
+                    E::custom(format_args!("unknown end `{text}`: expected `node:interface`"))
+                })?;
                 Ok(Endpoint(node.to_owned(), port.to_owned()))
             }
 
@@ -78,43 +79,43 @@ impl<'de> Deserialize<'de> for Endpoint {
 }
 
 /// Reads a topology.
-pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
-    let file = plant.file(name);
+pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
+    let file = network.file(name);
     let topology = match serde_saphyr::from_str_with_options::<File>(text, options()) {
         Ok(file) => file.topology,
         Err(error) => {
             let line = error.location().map_or(1, |location| location.line());
-            return plant.fault(At { file, line: line_of(line) }, why(&error));
+            return network.fault(At { file, line: line_of(line) }, why(&error));
         }
     };
     for (node, what) in &topology.nodes {
         let Some(what) = what else { continue };
         let label = ["role", "tier"].iter().find_map(|key| what.labels.get(*key));
         if let Some(role) = label.or(what.group.as_ref()) {
-            plant.roles.insert(SmolStr::new(node), SmolStr::new(role));
+            network.roles.insert(SmolStr::new(node), SmolStr::new(role));
         }
     }
     let numbered = |end: &Endpoint| {
         end.1.strip_prefix("eth").is_some_and(|number| number.bytes().all(|sign| sign.is_ascii_digit()))
     };
-    plant.is_numbered |= topology.links.iter().any(|link| link.value.endpoints.iter().any(numbered));
+    network.is_numbered |= topology.links.iter().any(|link| link.value.endpoints.iter().any(numbered));
     for link in &topology.links {
         let at = At { file, line: line_of(link.defined.line()) };
         let leads_out = |end: &Endpoint| {
             matches!(end.0.as_str(), "host" | "mgmt-net" | "macvlan" | "vxlan" | "vxlan-stitch")
         };
         match link.value.endpoints.as_slice() {
-            _ if link.value.kind.as_deref().is_some_and(|kind| kind != "veth") => plant.left_out += 1,
-            ends if ends.iter().any(leads_out) => plant.left_out += 1,
+            _ if link.value.kind.as_deref().is_some_and(|kind| kind != "veth") => network.left_out += 1,
+            ends if ends.iter().any(leads_out) => network.left_out += 1,
             [a, b] => {
                 let known = [a, b].into_iter().find(|end| !topology.nodes.contains_key(&end.0));
                 if let Some(Endpoint(unknown, _)) = known {
-                    plant.fault(at, format!("`topology.nodes` has no `{unknown}`"));
+                    network.fault(at, format!("`topology.nodes` has no `{unknown}`"));
                     continue;
                 }
-                plant.add(&Row { devices: [&a.0, &b.0], ports: [&a.1, &b.1], ..Row::default() }, at);
+                network.add(&Row { devices: [&a.0, &b.0], ports: [&a.1, &b.1], ..Row::default() }, at);
             }
-            ends => plant.fault(at, format!("a link has two ends, and this one {}", ends.len())),
+            ends => network.fault(at, format!("this link has {} ends: expected 2", ends.len())),
         }
     }
 }
@@ -128,7 +129,7 @@ fn why(error: &Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let first = first.split(" at line ").next().unwrap_or_default();
-    format!("no topology of containerlab: {first}")
+    format!("not a containerlab topology: {first}")
 }
 
 fn options() -> Options {

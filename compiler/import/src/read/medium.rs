@@ -1,9 +1,9 @@
 //! NetBox's types of cables as media.
 //!
-//! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length.
-//! Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A
-//! type that names the fibre does not name the optic. The optic with the shortest reach that covers the length is
-//! assumed. A row does not contain the speed of a lane, so the reach over slow lanes counts; the compiler checks more.
+//! In: a length, and a type as NetBox imports it, `dac-passive`, or exports it, `Direct Attach Copper (Passive)`. Out:
+//! a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type that
+//! names the fibre does not name the optic. The optic with the shortest reach that covers the length is assumed. A row
+//! does not contain the speed of a lane, so the reach over slow lanes counts; the compiler checks more.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;

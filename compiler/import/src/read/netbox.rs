@@ -1,7 +1,8 @@
 //! Properties of a cable in NetBox besides device, port, type and length: the type of each end, and the status.
 //!
-//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`; a status in `LinkStatusChoices`. Out: [`Use`],
-//! or why the list cannot be used. Invariants: only cables between two interfaces become cables of the fabric.
+//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`. The statuses are those of `LinkStatusChoices`.
+//! Out: [`Use`], or why the list cannot be used. Invariants: only cables between two interfaces become cables of the
+//! fabric.
 
 /// The use of a cable of NetBox for a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,8 @@ pub(super) fn ends(types: [Option<&str>; 2]) -> Result<Use, String> {
             "circuits.circuittermination" => found = Use::Other("circuits to other networks"),
             "frontport" | "rearport" => {
                 return Err(format!(
-                    "`{word}` is a port of a patch panel: expected cables from interface to interface; trace them in NetBox"
+                    "`{word}` is a port of a patch panel: expected cables between interfaces; help: trace the cables \
+                     in NetBox"
                 ));
             }
             _ => {
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_are_no_interfaces_are_known() {
+    fn ends_other_than_interfaces_are_classified() {
         let both = |word| ends([Some("dcim.interface"), Some(word)]);
         assert_eq!(both("dcim.interface"), Ok(Use::Plugged));
         assert_eq!(ends([None, None]), Ok(Use::Plugged));

@@ -1,6 +1,6 @@
 //! Tables: lists of cables, and lists of devices.
 //!
-//! | columns | who writes it |
+//! | columns | written by |
 //! |---|---|
 //! | `a_device,a_port,b_device,b_port`, and if known `kind`, `a_cage`, `a_part`, `a_speed`, the same of b, `length`, `medium` | `closc export cables`, people |
 //! | `lower_device,lower_port,upper_device,upper_port`, `kind`, `length`, `medium`, `state` | `cables/plane-P.csv` of a tree |
@@ -10,6 +10,7 @@
 
 use closc_artefacts::cables::State;
 use closc_artefacts::{OPEN_QUOTE, open_quote, record_line, separator};
+use closc_diagnostics::figures::counted;
 use closc_qos::units::{Length, Speed};
 use closc_topology::media::Medium;
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -17,7 +18,7 @@ use smol_str::SmolStr;
 
 use super::medium::medium;
 use super::netbox::{self, Use};
-use crate::plant::{At, Level, Plant, Row};
+use crate::network::{At, ExistingNetwork, Level, Row};
 
 /// Columns of both ends: device, port, device, port.
 const FORMS: [[&str; 4]; 4] = [
@@ -28,22 +29,22 @@ const FORMS: [[&str; 4]; 4] = [
 ];
 
 /// Reads a table, unless a quote in it hides the rest.
-pub(super) fn read(plant: &mut Plant, name: &str, text: &str) {
-    let file = plant.file(name);
+pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
+    let file = network.file(name);
     match open_quote(text.as_bytes(), separator(text.as_bytes())) {
         Some(line) => {
-            plant.fault(At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }, OPEN_QUOTE);
+            network.fault(At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }, OPEN_QUOTE);
         }
-        None => rows(plant, file, text),
+        None => rows(network, file, text),
     }
 }
 
-fn rows(plant: &mut Plant, file: u32, text: &str) {
+fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
     let mut reader = reader(text);
     let first = At { file, line: 1 };
     let titles: Vec<String> = match reader.headers() {
         Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
-        Err(error) => return plant.fault(first, format!("no titles of columns: {error}")),
+        Err(error) => return network.fault(first, format!("the header line cannot be read: {error}")),
     };
     let column = |title: &str| titles.iter().position(|other| other == title);
     let ends = FORMS.iter().find_map(|form| {
@@ -52,7 +53,7 @@ fn rows(plant: &mut Plant, file: u32, text: &str) {
     });
     let roles = column("name").zip(column("role").or_else(|| column("device_role")));
     if ends.is_none() && roles.is_none() {
-        return plant.fault(
+        return network.fault(
             first,
             "this is not a list of cables or devices: expected the columns `a_device,a_port,b_device,b_port`, those of NetBox, or \
              `name,role`",
@@ -75,21 +76,22 @@ fn rows(plant: &mut Plant, file: u32, text: &str) {
                 let at = At { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
                 let text = match error.kind() {
                     csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                        format!("{len} columns; the titles are {expected_len}")
+                        let columns = counted(*len, "column");
+                        format!("the line has {columns}: expected {expected_len}, as in the header")
                     }
                     _ => format!("it cannot be read: {error}"),
                 };
-                return plant.fault(at, text);
+                return network.fault(at, text);
             }
         }
         match (ends, roles) {
-            (Some(ends), _) => cable(plant, &record, ends, &side, at(&record)),
+            (Some(ends), _) => cable(network, &record, ends, &side, at(&record)),
             (None, Some((name, role))) => {
                 let (name, role) = (&record[name], &record[role]);
-                plant.roles.insert(SmolStr::new(name), SmolStr::new(role));
+                network.roles.insert(SmolStr::new(name), SmolStr::new(role));
                 if let Some(model) = model.and_then(|model| record.get(model)).filter(|text| !text.is_empty())
                 {
-                    plant.models.insert(SmolStr::new(name), SmolStr::new(model));
+                    network.models.insert(SmolStr::new(name), SmolStr::new(model));
                 }
             }
             (None, None) => return,
@@ -136,49 +138,49 @@ impl Side {
     }
 }
 
-fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
+fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
     let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).filter(|text| !text.is_empty());
     let types = side.types_of_netbox.map(&cell);
     let uses = netbox::ends(types).and_then(|ends| Ok((ends, netbox::status(cell(side.status_of_netbox))?)));
     let status = match uses {
-        Ok((Use::Other(what), _)) => return plant.leave_out(what, at),
+        Ok((Use::Other(what), _)) => return network.leave_out(what, at),
         Ok((_, status)) => status,
-        Err(error) => return plant.fault(at, error),
+        Err(error) => return network.fault(at, error),
     };
     let [a, a_port, b, b_port] = ends.map(|column| record.get(column).unwrap_or_default());
     if [a, a_port, b, b_port].iter().any(|text| text.contains(',')) {
-        return plant.fault(at, "an end of this cable is several ports: write a line for each");
+        return network.fault(at, "an end of this cable is several ports: write a line for each");
     }
     let levels = match cell(side.kind).map(levels_of).transpose() {
         Ok(levels) => levels,
-        Err(error) => return plant.fault(at, error),
+        Err(error) => return network.fault(at, error),
     };
     let mut speeds = [None; 2];
     for (speed, column) in speeds.iter_mut().zip(side.speeds) {
         match cell(column).map(str::parse::<Speed>) {
             None => {}
             Some(Ok(value)) => *speed = Some(value),
-            Some(Err(error)) => return plant.fault(at, error.to_string()),
+            Some(Err(error)) => return network.fault(at, error.to_string()),
         }
     }
     let cages = match cages(side, cell) {
         Ok(cages) => cages,
-        Err(error) => return plant.fault(at, error),
+        Err(error) => return network.fault(at, error),
     };
     let length = cell(side.length).map(|text| length(text, cell(side.unit).unwrap_or_default()));
     let length = match length.transpose() {
         Ok(length) => length,
-        Err(error) => return plant.fault(at, error),
+        Err(error) => return network.fault(at, error),
     };
     let kind = cell(side.kind_of_netbox);
     let medium = match cell(side.medium).map(medium_of).transpose() {
-        Ok(medium) => medium.or_else(|| kind.and_then(|kind| meant(plant, kind, length, at))),
-        Err(error) => return plant.fault(at, error),
+        Ok(medium) => medium.or_else(|| kind.and_then(|kind| meant(network, kind, length, at))),
+        Err(error) => return network.fault(at, error),
     };
     let other = kind.filter(|_| medium.is_none());
     let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
         Ok(is_drained) => is_drained,
-        Err(error) => return plant.fault(at, error),
+        Err(error) => return network.fault(at, error),
     };
     let row = Row {
         devices: [a, b],
@@ -191,7 +193,7 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
         other,
     };
     let is_planned = status == Use::Planned;
-    if is_planned || other.is_some() { plant.defer(&row, is_planned, at) } else { plant.add(&row, at) }
+    if is_planned || other.is_some() { network.defer(&row, is_planned, at) } else { network.add(&row, at) }
 }
 
 /// Reads a kind of cable: the tiers of its ends.
@@ -208,15 +210,19 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
 fn cages<'a>(
     side: &Side,
     cell: impl Fn(Option<usize>) -> Option<&'a str>,
-) -> Result<[Option<(u16, u8)>; 2], &'static str> {
+) -> Result<[Option<(u16, u8)>; 2], String> {
     let mut cages = [None; 2];
     for (cage, columns) in cages.iter_mut().zip(side.cages) {
         let Some((number, part)) = columns else { continue };
         let Some(number) = cell(Some(number)) else { continue };
-        match (number.parse::<u16>(), cell(Some(part)).unwrap_or("0").parse::<u8>()) {
-            (Ok(number), Ok(part)) => *cage = Some((number, part)),
-            _ => return Err("a cage and a part of it are numbers"),
-        }
+        let part = cell(Some(part)).unwrap_or("0");
+        let Ok(at) = number.parse() else {
+            return Err(format!("unknown cage `{number}`: expected 0 to {}", u16::MAX));
+        };
+        let Ok(own) = part.parse() else {
+            return Err(format!("unknown part `{part}` of cage `{number}`: expected 0 to {}", u8::MAX));
+        };
+        *cage = Some((at, own));
     }
     Ok(cages)
 }
@@ -231,10 +237,10 @@ fn medium_of(word: &str) -> Result<SmolStr, String> {
 }
 
 /// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
-fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
+fn meant(network: &mut ExistingNetwork, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
     let meant = medium(kind, length)?;
     if !meant.is_sure {
-        plant.note(kind, Some(meant.medium), at);
+        network.note(kind, Some(meant.medium), at);
     }
     Some(SmolStr::new_static(meant.medium))
 }
@@ -243,7 +249,7 @@ fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Optio
 fn is_drained(word: &str) -> Result<bool, String> {
     match State::from_word(word) {
         Some(state) => Ok(state == State::Drained),
-        None => Err(format!("`{word}` is not a state of a cable: `up` or `drained`")),
+        None => Err(format!("unknown state `{word}`: expected `up` or `drained`")),
     }
 }
 

@@ -1,18 +1,19 @@
-//! A plant, which is an existing network: devices, and cables between their ports.
+//! An existing network: devices, and cables between their ports.
 //!
-//! In: cables one by one, each with its place in a file. Out: a [`Plant`]. Invariants: a port has one cable; no cable ends where
-//! it begins; names are kept once, so that millions of cables fit into memory.
+//! In: cables one by one, each with its place in a file. Out: an [`ExistingNetwork`]. Invariants: a port has one cable,
+//! and no cable connects a device to itself. Names are kept once, so that millions of cables fit into memory.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
+use closc_diagnostics::figures::counted;
 use closc_qos::units::{Length, Speed};
 use smol_str::SmolStr;
 
 use crate::own;
 
-/// The most cables of a plant.
+/// The most cables of an existing network.
 pub(crate) const CABLES_MAX: usize = 1 << 23;
 
 /// The longest name of a device or port.
@@ -105,7 +106,7 @@ struct Deferred {
     at: At,
 }
 
-/// Something that keeps a plant from being a fabric.
+/// Something that keeps an existing network from being a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// File and line, where there is one.
@@ -123,14 +124,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a plant is refused.
+/// The reasons why an existing network is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-pub struct Refused(pub Vec<Fault>);
+pub struct ImportError(pub Vec<Fault>);
 
-impl From<Fault> for Refused {
+impl From<Fault> for ImportError {
     fn from(fault: Fault) -> Self {
-        Refused(vec![fault])
+        ImportError(vec![fault])
     }
 }
 
@@ -167,7 +168,7 @@ impl Names {
 
 /// Devices and cables.
 #[derive(Debug, Default)]
-pub struct Plant {
+pub struct ExistingNetwork {
     pub(crate) devices: Names,
     pub(crate) ports: Names,
     pub(crate) cables: Vec<Cable>,
@@ -201,7 +202,7 @@ pub struct Plant {
     faults: Vec<Fault>,
 }
 
-impl Plant {
+impl ExistingNetwork {
     /// Begins a file. The next cables are from it.
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());
@@ -301,37 +302,41 @@ impl Plant {
             let place = self.place(*at);
             match taken {
                 Some(medium) => format!(
-                    "{place}: the type `{kind}` is more than one medium: `{medium}` is assumed, by the length ({count} cables)"
+                    "{place}: the type `{kind}` can be several media; `{medium}` is assumed from the length for {}",
+                    counted(*count, "cable")
                 ),
                 None => format!(
-                    "{place}: the type `{kind}` is not a medium: the usual one is assumed ({count} cables)"
+                    "{place}: the type `{kind}` is not a medium; the default is assumed for {}",
+                    counted(*count, "cable")
                 ),
             }
         };
         let reason = |(why, (count, at)): (&SmolStr, &(u64, At))| {
-            format!("{}: {count} cables are left out: {why}", self.place(*at))
+            format!("{}: {} skipped: {why}", self.place(*at), counted(*count, "cable"))
         };
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
     }
 
-    /// Returns the plant, or all its faults.
+    /// Returns the network, or all its faults.
     ///
     /// # Errors
     ///
     /// Returns the faults.
-    pub fn finish(mut self) -> Result<Plant, Refused> {
+    pub fn finish(mut self) -> Result<ExistingNetwork, ImportError> {
         self.settle();
         if !self.faults.is_empty() {
-            return Err(Refused(self.faults));
+            return Err(ImportError(self.faults));
         }
         if self.cables.is_empty() {
-            return Err(Fault { place: None, text: "there is no cable in what was read".to_owned() }.into());
+            return Err(
+                Fault { place: None, text: "the files and reports contain no cables".to_owned() }.into()
+            );
         }
         Ok(self)
     }
 
-    /// Returns how many cables there are.
-    pub fn cables(&self) -> usize {
+    /// Returns the number of cables.
+    pub(crate) fn cable_count(&self) -> usize {
         self.cables.len()
     }
 
@@ -345,15 +350,16 @@ impl Plant {
             }
         }
         if row.devices[0] == row.devices[1] {
-            let text = format!("`{}` is cabled to itself: no switch or node of a Clos is", row.devices[0]);
+            let text =
+                format!("`{}` is cabled to itself: expected a cable between two devices", row.devices[0]);
             return self.fault(at, text);
         }
         if self.cables.len() == CABLES_MAX {
             return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
         }
-        let end = |plant: &mut Plant, side: usize| Plug {
-            device: plant.devices.number(row.devices[side]),
-            port: plant.ports.number(row.ports[side]),
+        let end = |network: &mut ExistingNetwork, side: usize| Plug {
+            device: network.devices.number(row.devices[side]),
+            port: network.ports.number(row.ports[side]),
             speed: row.speeds[side],
             cage: row.cages[side],
         };
@@ -377,7 +383,7 @@ impl Plant {
         for (plug, level) in ends.iter().zip(row.levels.into_iter().flatten()) {
             self.say_level(plug.device, level, at);
         }
-        let next = u32::try_from(self.stuffs.len()).expect("fewer than cables");
+        let next = u32::try_from(self.stuffs.len()).expect("there are fewer kinds of cables than cables");
         let stuff = *self.stuff_numbers.entry(row.stuff.clone()).or_insert(next);
         if stuff == next {
             self.stuffs.push(row.stuff.clone());
@@ -390,9 +396,9 @@ impl Plant {
 
     /// Adds a cable that its other end may have reported before.
     pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: At) {
-        let known = |plant: &Plant, side: usize| {
-            let device = plant.devices.find(row.devices[side])?;
-            plant.plugged.get(&(device, plant.ports.find(row.ports[side])?)).copied()
+        let known = |network: &ExistingNetwork, side: usize| {
+            let device = network.devices.find(row.devices[side])?;
+            network.plugged.get(&(device, network.ports.find(row.ports[side])?)).copied()
         };
         match (known(self, 0), known(self, 1)) {
             (Some(a), Some(b)) if a == b => {}
