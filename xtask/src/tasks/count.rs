@@ -57,26 +57,27 @@ fn stages_table() -> anyhow::Result<String> {
 const HEAD: &str = "\
 # Instructions of the stages
 
-See how many instructions each stage of the compiler needs, and how that grows. The tables count millions of instructions of one
-run. `cargo xtask count` measures them with valgrind (profile `quick`, one thread). The sizes are 8 planes with 512, 8,192 and
-131,072 NICs. If a change moves a number by more than a few percent, its commit message gives the reason.
+See how many instructions each stage of the compiler needs, and how that grows. The first table counts millions of
+instructions of one run. `cargo xtask count` measures them with valgrind (profile `quick`, one thread). The sizes are 8 planes with
+512, 8,192 and 131,072 NICs. If a change moves a number by more than a few percent, its commit message gives the reason.
 
 | stage | small | medium | large |
 |---|---|---|---|
 ";
 
-/// Where the part about whole commands begins.
+/// Where the part about complete commands begins.
 const COMMANDS: &str = "
-## Whole commands
+## Complete commands
 ";
 
 const HEAD_OF_COMMANDS: &str = "
 `cargo xtask count verbs` measures complete commands with valgrind's cachegrind (profile `quick`, one thread):
 
 - `check FILE`: millions of instructions in all, and instructions per NIC
-- `compile --shard 0/N` and `verify` of plane 0: thousands of instructions per NIC and plane of the shard, and per cabled switch port
+- `compile --shard 0/N` and `verify` of plane 0: thousands of instructions per NIC port (one NIC in one plane), and per
+  cabled switch port
 
-| NICs | check, million | check, per NIC | compile, per NIC and plane | per switch port | verify, per NIC and plane | per switch port |
+| NICs | check, million | check, per NIC | compile, per NIC port | per switch port | verify, per NIC port | per switch port |
 |---|---|---|---|---|---|---|
 ";
 

@@ -1,4 +1,4 @@
-//! `cargo xtask count verbs`: instructions of whole commands on fabrics of 8 thousand to a million NICs.
+//! `cargo xtask count verbs`: instructions of complete commands on fabrics of 8 thousand to a million NICs.
 //!
 //! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
 //! Invariants: one shard is compiled, and counts are divided by its share of the NICs. The counted program is a copy,
