@@ -85,7 +85,7 @@ mod tests {
         let memory = Memory { files: BTreeMap::from([("a".into(), vec![0; 101])]) };
         let mut bytes = Vec::new();
         let error = memory.read_within(Utf8Path::new("a"), 100, &mut bytes).unwrap_err();
-        assert_eq!(error.to_string(), "has more than 100 bytes");
+        assert_eq!(error.to_string(), "is larger than 100 bytes");
         memory.read_within(Utf8Path::new("a"), 101, &mut bytes).unwrap();
     }
 

@@ -41,7 +41,7 @@ pub enum ChainFault {
     #[error("cannot be read: {0}")]
     Read(io::Error),
     /// A line exceeds [`LINE_MAX`].
-    #[error("line {0} has more than 16 MiB")]
+    #[error("line {0} is longer than 16 MiB")]
     Long(u64),
     /// A line is not a record, nor the beginning of one.
     #[error("line {0} is not an audit record")]

@@ -193,7 +193,10 @@ fn last_line(file: &File) -> io::Result<Option<String>> {
             Some(at) => return Ok(Some(chain::digest(&text[at + 1..]))),
             None if n == length => return Ok(Some(chain::digest(text))),
             None if n > chain::LINE_MAX => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "its last line has more than 16 MiB"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "its last line is longer than 16 MiB",
+                ));
             }
             None => n = (n * 4).min(length),
         }
@@ -211,7 +214,7 @@ fn connect(path: impl AsRef<Path>, waits: bool) -> io::Result<UnixDatagram> {
 /// Opens a file for appending, and syncs its folder so that the name of a new file is on disk.
 fn file(path: &Utf8Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let file = closc_files::own(path, options.read(true).append(true).create(true).mode(MODE))?;
+    let file = closc_files::open_own_file(path, options.read(true).append(true).create(true).mode(MODE))?;
     end_line(&file)?;
     let folder = path.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     File::open(folder)?.sync_all()?;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-/// The input has more bytes than the limit allows.
+/// The input is larger than the limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("has more than {}", size(*limit))]
+#[error("is larger than {}", size(*limit))]
 pub struct OverLimit {
     /// The maximum number of bytes.
     pub limit: u64,
@@ -99,7 +99,7 @@ mod tests {
     fn an_input_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() {
         assert_eq!(read(&b"12345"[..], 5).expect("it fits"), b"12345");
         let error = read(&b"123456"[..], 5).expect_err("one byte too many");
-        assert_eq!((over_limit(&error), error.to_string()), (Some(5), "has more than 5 bytes".to_owned()));
+        assert_eq!((over_limit(&error), error.to_string()), (Some(5), "is larger than 5 bytes".to_owned()));
         assert_eq!(read(&b""[..], 0).expect("nothing fits into nothing"), b"");
         assert!(over_limit(&read(io::repeat(1), 0).expect_err("endless")).is_some());
     }
@@ -110,7 +110,7 @@ mod tests {
         let error = read_into(io::repeat(7), 1 << 20, &mut bytes).expect_err("endless");
         assert_eq!((over_limit(&error), bytes.len()), (Some(1 << 20), 1 << 20));
         assert!(bytes.capacity() <= 2 << 20);
-        assert_eq!(error.to_string(), "has more than 1 MiB");
+        assert_eq!(error.to_string(), "is larger than 1 MiB");
     }
 
     #[test]

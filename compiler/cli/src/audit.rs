@@ -40,7 +40,7 @@ impl Audit {
     /// Logs the start of a change that applies a tree.
     pub fn begin_tree(args: &Args, operation: &'static str, tree: &Utf8Path) -> anyhow::Result<Self> {
         let manifest = match &args.audit_log {
-            Some(_) => closc_files::given(&tree.join("manifest.json"), closc_files::TEXT_MAX)?,
+            Some(_) => closc_files::read_user_file(&tree.join("manifest.json"), closc_files::TEXT_MAX)?,
             None => Vec::new(),
         };
         Self::begin(args, operation, tree, &manifest)

@@ -67,6 +67,6 @@ mod without {
     }
 
     pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
-        if super::is_object(place) { refused(place) } else { Ok(closc_files::given_text(place, max)?) }
+        if super::is_object(place) { refused(place) } else { Ok(closc_files::read_user_text(place, max)?) }
     }
 }

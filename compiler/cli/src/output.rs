@@ -219,7 +219,7 @@ pub(crate) fn is_silent(args: &Args, outcome: Outcome) -> bool {
 
 /// Reads a text of at most `max` bytes from a file or standard input.
 pub fn read(path: &Utf8Path, max: u64) -> anyhow::Result<String> {
-    Ok(closc_files::given_text(input_path(path), max)?)
+    Ok(closc_files::read_user_text(input_path(path), max)?)
 }
 
 /// Returns the path to read from: `-` is standard input.

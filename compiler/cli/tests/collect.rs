@@ -534,7 +534,7 @@ fn nobody_else_is_served_in_the_clear() {
         std::fs::set_permissions(file("key.pem"), rights).expect("it is ours");
     };
     open(0o644);
-    assert!(says("0.0.0.0:0", &all).contains("is a private key that others can read"));
+    assert!(says("0.0.0.0:0", &all).contains("is a private key that other users can read or write"));
     open(0o600);
     assert!(says("0.0.0.0:0", &identity).contains("set `--tls-client-ca` to the CA of permitted clients"));
     assert!(says("127.0.0.1:0", &identity).contains("serving https://127.0.0.1:"));

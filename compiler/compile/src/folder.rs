@@ -114,6 +114,6 @@ mod tests {
         let error = folder.read_within(Utf8Path::new("sparse"), 100, &mut bytes).unwrap_err();
         assert_eq!((error.kind(), bytes.capacity()), (io::ErrorKind::FileTooLarge, 0));
         let error = folder.read("sparse").unwrap_err();
-        assert_eq!(error.to_string(), "`sparse` has more than 256 MiB");
+        assert_eq!(error.to_string(), "`sparse` is larger than 256 MiB");
     }
 }

@@ -43,7 +43,7 @@ pub enum SignatureError {
         error: io::Error,
     },
     /// Others can read a private key.
-    #[error("others can read the key `{0}`: take their rights away with `chmod 600 {0}`")]
+    #[error("other users can read, write or execute the key `{0}`; help: run `chmod 600 {0}`")]
     Open(Utf8PathBuf),
     /// It is not a key, or of another kind.
     #[error("`{path}` is not an Ed25519 key in the form of OpenSSH: {reason}")]
@@ -102,7 +102,7 @@ pub enum SignatureError {
 
 /// Reads the text of a key.
 fn text(path: &Utf8Path) -> Result<String, SignatureError> {
-    closc_files::given_text(path, closc_files::KEY_MAX).map_err(|error| {
+    closc_files::read_user_text(path, closc_files::KEY_MAX).map_err(|error| {
         let error = match error.reason {
             Reason::Io(error) => error,
             reason => io::Error::other(reason),

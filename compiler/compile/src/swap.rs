@@ -117,7 +117,7 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
 /// Takes the lock of a place, without following links.
 fn lock(path: &Utf8Path) -> Result<File, CompileError> {
     let mut options = OpenOptions::new();
-    let file = closc_files::own(path, options.read(true).write(true).create(true).truncate(false))
+    let file = closc_files::open_own_file(path, options.read(true).write(true).create(true).truncate(false))
         .map_err(CompileError::file("write", path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),

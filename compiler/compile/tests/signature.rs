@@ -110,7 +110,12 @@ fn keys_that_others_can_read_and_other_kinds_are_refused() {
     let place = Place::new();
     let key = place.key(1);
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
-    assert!(Signer::read(&key).unwrap_err().to_string().starts_with("others can read the key"));
+    assert!(
+        Signer::read(&key)
+            .unwrap_err()
+            .to_string()
+            .starts_with("other users can read, write or execute the key")
+    );
     fs::write(place.root.join("no.pub"), "ssh-rsa AAAA").unwrap();
     assert!(
         Signee::read(&place.root.join("no.pub")).unwrap_err().to_string().contains("is not an Ed25519 key")
@@ -200,6 +205,6 @@ fn a_sparse_signature_or_manifest_takes_no_memory() {
         let file = fs::File::options().write(true).open(place.tree().join(name)).expect("it is there");
         file.set_len(3 << 30).expect("a sparse file");
         let error = place.open(&key).expect_err("it is refused");
-        assert!(error.contains(&format!("has more than {limit}")), "{error}");
+        assert!(error.contains(&format!("is larger than {limit}")), "{error}");
     }
 }

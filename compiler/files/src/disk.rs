@@ -1,8 +1,8 @@
 //! Atomic writes of files, also across a loss of power.
 //!
-//! In: bytes and a place. Out: a file that is complete and on the disk before it gets its name. Invariants: the
-//! partial file is in the same folder, has a unique name and is never a link. Only regular files and links are
-//! replaced. A link itself is replaced, not its target, so nothing is written through it or into a device.
+//! In: bytes and a place. Out: a file that is complete, and with [`Sync::Yes`] on the disk, before it gets its name.
+//! Invariants: the partial file is in the same folder, has a unique name and is never a link. Only regular files and
+//! links are replaced. A link itself is replaced, not its target, so nothing is written through it or into a device.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -54,7 +54,7 @@ fn leads_elsewhere(link: &Utf8Path) -> bool {
         || fs::metadata(link).is_ok_and(|meta| !meta.is_file())
 }
 
-/// Replaces a file. An existing file keeps its mode; a new one gets `mode`.
+/// Replaces a file. A new file gets `mode`, and an existing file its old mode, both without the bits of the umask.
 fn put(
     place: &Utf8Path,
     sync: Sync,
@@ -68,7 +68,10 @@ fn put(
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
         // Links such as `/dev/stdout` are used by other processes and are not replaced.
         Ok(meta) if meta.is_symlink() && leads_elsewhere(place) => {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link to a non-regular file"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is a link to an open file of a process, or to something that is not a regular file",
+            ));
         }
         // The link is replaced, not its target.
         Ok(meta) if meta.is_symlink() => mode,
@@ -102,7 +105,7 @@ const PARTIAL: &str = ".closc-new";
 /// Partial files older than this and without a lock were left by a killed process.
 const LEFT_AFTER: Duration = Duration::from_hours(1);
 
-/// Removes partial files of a file that killed processes left.
+/// Removes the partial files that killed processes left for `name`.
 fn sweep(folder: &Utf8Path, name: &str) {
     let start = format!(".{name}.");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -162,7 +165,10 @@ mod tests {
         replace(&place, b"one").unwrap();
         assert!(!place.with_file_name(names[0]).exists(), "it was left by a kill");
         for name in &names[1..] {
-            assert!(place.with_file_name(name).exists(), "{name} is written now, or is of another place");
+            assert!(
+                place.with_file_name(name).exists(),
+                "{name} is locked, belongs to another file, or is not a partial file"
+            );
         }
         drop(new);
         assert!(place.with_file_name(".tree.tar.zst.e5.closc-new").exists(), "it is new");
@@ -202,11 +208,14 @@ mod tests {
         assert_eq!(fs::read(root.join("theirs")).unwrap(), b"theirs");
         fs::create_dir(root.join("folder")).unwrap();
         assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is not a regular file");
-        // Other paths to `/dev/stdout` and `/dev/null`.
+        // Links to an open file of this process, to a device and to a folder.
         for (name, target) in [("stdout", "/proc/self/fd/1"), ("null", "/dev/null"), ("in", "folder")] {
             symlink(target, root.join(name)).unwrap();
             let why = replace(&root.join(name), b"x").unwrap_err().to_string();
-            assert_eq!(why, "it is a link to a non-regular file", "{name}");
+            assert_eq!(
+                why, "it is a link to an open file of a process, or to something that is not a regular file",
+                "{name}"
+            );
             assert!(fs::symlink_metadata(root.join(name)).unwrap().is_symlink());
         }
         symlink("nowhere", root.join("dangling")).unwrap();
@@ -214,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_leave_one_whole_file() {
+    fn concurrent_writes_leave_one_complete_file() {
         let folder = folder();
         let place = Utf8Path::from_path(folder.path()).unwrap().join("a");
         std::thread::scope(|scope| {

@@ -14,8 +14,10 @@ pub struct FileError {
 /// Why a file was not read. The text never quotes the contents of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// The path is absolute, contains `..`, or follows a link out of the folder.
-    #[error("is outside of the folder of the file that names it")]
+    /// The path is absolute, contains `..` or a NUL, or follows a link that is not allowed.
+    #[error(
+        "is not allowed; expected a relative path below the folder of the file that names it, without `..`"
+    )]
     Outside,
     /// It is a folder.
     #[error("is a folder; expected a file")]
@@ -35,13 +37,13 @@ pub enum Reason {
     #[error("is not a regular file")]
     NotRegular,
     /// It is larger than the limit.
-    #[error("has more than {}", closc_budget::size(*max))]
+    #[error("is larger than {}", closc_budget::size(*max))]
     TooLarge {
         /// The limit in bytes.
         max: u64,
     },
     /// It is a secret, and users other than its owner can read or write it.
-    #[error("is a secret that others can read (mode {mode:03o}): `chmod 600` it")]
+    #[error("is a secret that other users can read or write (mode {mode:03o}); help: run `chmod 600` on it")]
     Shared {
         /// Its mode.
         mode: u32,
@@ -49,8 +51,8 @@ pub enum Reason {
     /// It is not UTF-8.
     #[error("is not text in UTF-8")]
     NotText,
-    /// It is UTF-16, as some editors and spreadsheets save.
-    #[error("is text in UTF-16: save it as UTF-8")]
+    /// It is UTF-16, which some editors and spreadsheets write.
+    #[error("is text in UTF-16; expected UTF-8")]
     Utf16,
     /// The operating system returned an error.
     #[error("cannot be read: {0}")]

@@ -1,4 +1,4 @@
-//! Reads files that other files name, confined to a folder; opens logs, state files and locks; replaces files
+//! Reads files that other files name, confined to a folder. Also opens logs, state files and locks, and replaces files
 //! ([`disk`]).
 //!
 //! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the
@@ -18,7 +18,7 @@ use camino::Utf8Path;
 
 pub use error::{FileError, Reason};
 pub use folder::Folder;
-pub use own::own;
+pub use own::open_own_file;
 
 /// Maximum size of a certificate or key, with the complete chain.
 pub const KEY_MAX: u64 = 1 << 20;
@@ -26,27 +26,27 @@ pub const KEY_MAX: u64 = 1 << 20;
 /// Maximum size of a text that a person or a planner writes: pins, traces, demands, templates.
 pub const TEXT_MAX: u64 = 64 << 20;
 
-/// Returns the folder of a file; paths in the file are relative to it.
-pub fn folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
+/// Opens the folder of a file. Paths in the file are relative to it.
+pub fn open_folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
     let parent = file.parent().filter(|parent| !parent.as_str().is_empty());
     Folder::open(parent.unwrap_or(Utf8Path::new(".")))
 }
 
 /// Reads a text that another file names, by a path relative to that file.
 pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
-    folder_of(file)?.text(name, max)
+    open_folder_of(file)?.text(name, max)
 }
 
 /// Reads a file that the user named. It may be anywhere and may be a pipe, but is limited in size.
-pub fn given(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
+pub fn read_user_file(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let fail = |reason| FileError::new(path.as_str(), reason);
     let file = std::fs::File::open(path).map_err(|error| fail(error.into()))?;
     read(file, max).map_err(fail)
 }
 
 /// Reads a text that the user named.
-pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
-    text_of(given(path, max)?).map_err(|reason| FileError::new(path.as_str(), reason))
+pub fn read_user_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
+    text_of(read_user_file(path, max)?).map_err(|reason| FileError::new(path.as_str(), reason))
 }
 
 /// Returns the text of bytes.
@@ -55,8 +55,8 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Reason> {
     String::from_utf8(bytes).map_err(|_| if is_utf16 { Reason::Utf16 } else { Reason::NotText })
 }
 
-/// Lists the files of a folder with one of some extensions, sorted by name. A folder that the user named and that has
-/// none of them would have no effect, so this is an error.
+/// Lists the files of a folder that have one of the extensions, sorted by name. A folder that the user named and that
+/// has none of them would have no effect, so this is an error.
 pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>, FileError> {
     let fail = |reason: Reason| FileError::new(folder.as_str(), reason);
     let entries = folder.read_dir_utf8().map_err(|error| match error.kind() {
@@ -74,25 +74,25 @@ pub fn names_with(folder: &Utf8Path, extensions: &[&str]) -> Result<Vec<String>,
         }
     }
     names.sort();
-    if names.is_empty() { Err(without(folder, extensions, skipped)) } else { Ok(names) }
+    if names.is_empty() { Err(no_readable_file(folder, extensions, skipped)) } else { Ok(names) }
 }
 
-/// Returns the error of a folder that the user named and that has none of the files that would be read.
-pub fn without(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
+/// Returns the error for a folder from the user without any file that closc reads.
+pub fn no_readable_file(folder: &Utf8Path, extensions: &[&str], skipped: Option<String>) -> FileError {
     let wanted: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
     let wanted = format!("{} file", wanted.join(" or "));
     FileError::new(folder.as_str(), Reason::Without { wanted, skipped })
 }
 
 /// Reads a secret that the user named: a regular file, not through a link. Fails if users other than its owner can read
-/// it.
+/// or write it.
 pub fn secret_at(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
-    let file = own(path, std::fs::File::options().read(true)).map_err(Reason::from);
+    let file = open_own_file(path, std::fs::File::options().read(true)).map_err(Reason::from);
     file.and_then(|file| secret::read_secret(file, max))
         .map_err(|reason| FileError::new(path.as_str(), reason))
 }
 
-/// Reads to the end, or to the limit.
+/// Reads to the end; fails beyond the limit.
 fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
     let mut bytes = Vec::new();
     read_into(file, max, &mut bytes)?;

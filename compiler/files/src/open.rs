@@ -40,7 +40,7 @@ fn flags() -> OFlag {
     OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
 }
 
-/// Returns the components of a path; `None` if it is absolute or contains `..`.
+/// Returns the components of a path; [`Reason::Outside`] if it is absolute or contains `..` or a NUL.
 fn parts(path: &str) -> Result<Vec<&Path>, Reason> {
     if path.contains('\0') {
         return Err(Reason::Outside);
@@ -71,7 +71,7 @@ fn reason(error: Errno) -> Reason {
     match error {
         // A link out of the folder, a link where links are not followed, or a link of /proc.
         Errno::EXDEV | Errno::ELOOP => Reason::Outside,
-        // A socket, or a pipe without a writer.
+        // A socket, or a device that does not exist.
         Errno::ENXIO => Reason::NotRegular,
         other => Reason::Io(io::Error::from_raw_os_error(other as i32)),
     }

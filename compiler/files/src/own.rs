@@ -13,9 +13,9 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 /// Opens a regular file with `options`. Anything else at the path is an error and is not changed.
-pub fn own(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
+pub fn open_own_file(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = options.custom_flags(flags.bits()).open(path).map_err(said)?;
+    let file = options.custom_flags(flags.bits()).open(path).map_err(map_open_error)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
@@ -23,7 +23,7 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-fn said(error: io::Error) -> io::Error {
+fn map_open_error(error: io::Error) -> io::Error {
     match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ELOOP) => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
         // A socket, a pipe without a reader, a device without a driver, or a folder.
@@ -44,11 +44,11 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let opened = |name: &str| {
             let mut options = File::options();
-            own(at(name), options.write(true).create(true).truncate(true))
+            open_own_file(at(name), options.write(true).create(true).truncate(true))
                 .map(drop)
                 .map_err(|error| error.to_string())
         };
-        fs::write(at("other"), "of somebody else").expect("it can be written");
+        fs::write(at("other"), "of another user").expect("it can be written");
         std::os::unix::fs::symlink(at("other"), at("link")).expect("it can be linked");
         std::os::unix::fs::symlink(at("nothing"), at("dangling")).expect("it can be linked");
         nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
@@ -65,10 +65,10 @@ mod tests {
         assert_eq!(opened("pipe"), Err("it is not a regular file".to_owned()));
         drop(reader);
         let mut read = File::options();
-        let said = own(at("pipe"), read.read(true)).map(drop).map_err(|error| error.to_string());
+        let said = open_own_file(at("pipe"), read.read(true)).map(drop).map_err(|error| error.to_string());
         assert_eq!(said, Err("it is not a regular file".to_owned()));
         assert!(!at("nothing").exists());
-        assert_eq!(fs::read_to_string(at("other")).expect("it is there"), "of somebody else");
+        assert_eq!(fs::read_to_string(at("other")).expect("it is there"), "of another user");
         assert_eq!(opened("new"), Ok(()));
     }
 }

@@ -1,8 +1,8 @@
 //! Secrets: files that no other user can read or write.
 //!
-//! In: an open file. Out: its bytes, or the mode by which others can read it. Invariants: the mode is that of the
-//! open file, so the file cannot be exchanged in the meantime. The group may read credentials from systemd: their
-//! access list names the user of the service, which the mode shows in its group bits (systemd.exec(5), acl(5)).
+//! In: an open file. Out: its bytes, or the mode by which others can read it. Invariants: the mode is that of the open
+//! file, so the file cannot be exchanged in the meantime. The group may read credentials from systemd. Their access
+//! list names the service user, and the group bits of the mode are the mask of that list (systemd.exec(5), acl(5)).
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;

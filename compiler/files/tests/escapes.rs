@@ -1,7 +1,8 @@
 //! A path from a file never leaves its folder or blocks: absolute paths, `..`, links of every kind, pipes, devices and
 //! kernel files.
 //!
-//! In: 500 generated names beside a secret. Out: none of them reads the secret, and every legitimate file is read.
+//! In: at least 500 generated names beside a secret. Out: none of them reads the secret, and every legitimate file is
+//! read.
 
 #[path = "support/names.rs"]
 mod support;
@@ -17,7 +18,7 @@ fn no_name_leaves_its_folder() {
     let names = escapes(&place);
     assert!(names.len() >= 500, "{}", names.len());
     let fabric = place.inside("fabric.yaml");
-    let folder = closc_files::folder_of(&fabric).expect("the folder is there");
+    let folder = closc_files::open_folder_of(&fabric).expect("the folder is there");
     for name in &names {
         let read = text_beside(&fabric, name, TEXT_MAX);
         assert!(read.is_err(), "`{name}` was read: {:?}", read.map(|text| text.len()));
@@ -28,7 +29,7 @@ fn no_name_leaves_its_folder() {
 }
 
 #[test]
-fn honest_names_are_read() {
+fn legitimate_names_are_read() {
     let place = Place::new();
     let folder = Folder::open(&place.root.join("fabric")).expect("the folder is there");
     for (name, text) in [
@@ -37,12 +38,12 @@ fn honest_names_are_read() {
         ("deep/pins.csv", "deep\n"),
         ("deep/./pins.csv", "deep\n"),
     ] {
-        assert_eq!(folder.text(name, TEXT_MAX).expect("an honest name"), text, "{name}");
+        assert_eq!(folder.text(name, TEXT_MAX).expect("a legitimate name"), text, "{name}");
     }
 }
 
 #[test]
-fn a_pipe_is_no_folder_and_is_not_waited_for() {
+fn a_pipe_is_rejected_as_a_folder_without_waiting() {
     let place = Place::new();
     let pipe = place.inside("tree");
     nix::unistd::mkfifo(pipe.as_std_path(), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
@@ -58,14 +59,14 @@ fn sizes_and_kinds_are_bounded() {
         folder.read("large", 100).expect_err("too large").reason,
         Reason::TooLarge { max: 100 }
     ));
-    assert_eq!(folder.read("large", 101).expect("as large as may be").len(), 101);
+    assert_eq!(folder.read("large", 101).expect("exactly at the limit").len(), 101);
     assert!(matches!(folder.read("deep", 100).expect_err("a folder").reason, Reason::Folder));
     std::fs::write(place.inside("binary"), [0xff, 0xfd]).expect("a file can be written");
     assert!(matches!(folder.text("binary", 100).expect_err("no text").reason, Reason::NotText));
     std::fs::write(place.inside("wide"), [0xff, 0xfe, b'a', 0]).expect("a file can be written");
     assert!(matches!(folder.text("wide", 100).expect_err("UTF-16").reason, Reason::Utf16));
     assert!(
-        closc_files::given(Utf8Path::new("/dev/zero"), 1 << 20).is_err(),
+        closc_files::read_user_file(Utf8Path::new("/dev/zero"), 1 << 20).is_err(),
         "a device is read to the limit"
     );
 }

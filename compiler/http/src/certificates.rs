@@ -21,7 +21,8 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Makes certificates from a source that is called for each connection, so that renewed ones apply at once.
+    /// Wraps a function that returns the TLS configuration of each new connection, so renewed certificates apply at
+    /// once.
     pub fn new(source: impl Fn() -> Arc<ServerConfig> + Send + Sync + 'static) -> Self {
         Certificates(Arc::new(source))
     }

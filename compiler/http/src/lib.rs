@@ -83,9 +83,10 @@ pub async fn serve_within(
                     }
                 }
             };
-            let served = timeout(PATIENCE, work).await;
-            if !matches!(served, Ok(Ok(()))) {
-                tracing::debug!("a client went away");
+            match timeout(PATIENCE, work).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::debug!(%error, "a connection ended early"),
+                Err(_) => tracing::debug!("a connection was closed at its time limit of {PATIENCE:?}"),
             }
         });
         places.take(task, asked);

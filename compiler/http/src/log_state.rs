@@ -20,7 +20,7 @@ impl LogState {
         self.0.failures.fetch_add(u64::from(!is_written), Ordering::Relaxed);
     }
 
-    /// Tells whether the last line could not be written.
+    /// Returns whether the last line could not be written.
     pub fn is_failing(&self) -> bool {
         self.0.is_failing.load(Ordering::Relaxed)
     }

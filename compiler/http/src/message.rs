@@ -55,20 +55,24 @@ impl Request {
         let is_post = match head.method {
             Method::GET | Method::HEAD => false,
             Method::POST => true,
-            _ => return Err(Answer::text(405, "only GET, HEAD and POST\n")),
+            _ => return Err(Answer::text(405, "method not allowed; expected GET, HEAD or POST\n")),
         };
         if head.headers.contains_key(TRANSFER_ENCODING) {
-            return Err(Answer::text(501, "bodies have a length\n"));
+            return Err(Answer::text(
+                501,
+                "`Transfer-Encoding` is not supported; expected `Content-Length`\n",
+            ));
         }
         if body.size_hint().lower() > BODY_MAX {
-            return Err(Answer::text(413, "too long\n"));
+            return Err(Answer::text(413, format!("the body is longer than {} KiB\n", BODY_MAX >> 10)));
         }
         let mut headers = Vec::with_capacity(head.headers.len());
         for (name, value) in &head.headers {
-            let value = std::str::from_utf8(value.as_bytes()).map_err(|_| Answer::text(400, "no text\n"))?;
+            let value = std::str::from_utf8(value.as_bytes())
+                .map_err(|_| Answer::text(400, format!("header `{name}` is not UTF-8\n")))?;
             headers.push((name.as_str().to_owned(), value.to_owned()));
         }
-        let body = body.collect().await.map_err(|_| Answer::text(400, "the body is not whole\n"))?;
+        let body = body.collect().await.map_err(|_| Answer::text(400, "the body is incomplete\n"))?;
         Ok(Request {
             is_post,
             path: head.uri.path().to_owned(),

@@ -68,7 +68,7 @@ fn most_kib() -> u64 {
 }
 
 #[test]
-fn hostile_requests_get_one_short_answer_and_take_no_memory() {
+fn hostile_requests_get_at_most_one_short_answer_and_bounded_memory() {
     let tries = std::env::var("CLOSC_HOSTILE").ok().and_then(|text| text.split(',').next()?.parse().ok());
     let runtime = Runtime::new().expect("a runtime");
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");

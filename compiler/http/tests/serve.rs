@@ -75,7 +75,7 @@ fn a_client_may_close_its_side_first() {
 }
 
 #[test]
-fn what_is_too_much_or_no_request_is_refused_with_a_reason() {
+fn oversized_and_malformed_requests_are_rejected_with_a_reason() {
     let (_runtime, address) = served();
     let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(200_000));
     let lines = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(1000));

@@ -497,7 +497,7 @@ fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
     if mode & OTHERS != 0 {
         let path = path.display();
         return Err(format!(
-            "`{path}` is a secret that other users can read (mode {mode:03o}): run `chmod 600`"
+            "`{path}` is a secret that other users can read or write (mode {mode:03o}); help: run `chmod 600` on it"
         )
         .into());
     }

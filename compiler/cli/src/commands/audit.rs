@@ -27,7 +27,8 @@ pub fn run(args: &Args, command: &AuditCommand) -> anyhow::Result<Outcome> {
 fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     let mut chain = Chain::new();
     for path in &command.files {
-        let file = closc_files::own(path, File::options().read(true)).with_context(|| format!("`{path}`"))?;
+        let file = closc_files::open_own_file(path, File::options().read(true))
+            .with_context(|| format!("`{path}`"))?;
         let before = chain.lines;
         match chain.follow(BufReader::new(file)) {
             Err(ChainFault::Foreign(line)) => bail!("{path}:{line}: this is not an audit record"),

@@ -161,7 +161,7 @@ fn overlay(folder: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, String>
         }
     }
     if texts.is_empty() {
-        return Err(closc_files::without(root, &["j2"], None)).context("`--templates`");
+        return Err(closc_files::no_readable_file(root, &["j2"], None)).context("`--templates`");
     }
     Ok(texts)
 }

@@ -68,7 +68,7 @@ async fn subject(command: &ConformanceArgs) -> anyhow::Result<Subject> {
         None => info.to_owned(),
     };
     let device_config = match &command.device_config {
-        Some(path) => closc_files::given(path, PROGRAM_MAX)?.into(),
+        Some(path) => closc_files::read_user_file(path, PROGRAM_MAX)?.into(),
         None => own.into(),
     };
     let p4info = read_p4info(&info).context("the P4Info cannot be read")?;
@@ -87,9 +87,11 @@ fn by_clock() -> u64 {
 /// Reads the certificates, if `--tls-ca` asks for TLS.
 fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
     let Some(authority) = &command.tls_ca else { return Ok(None) };
-    let authority = closc_files::given(authority, KEY_MAX)?;
+    let authority = closc_files::read_user_file(authority, KEY_MAX)?;
     let identity = match (&command.tls_cert, &command.tls_key) {
-        (Some(certificate), Some(key)) => Some((closc_files::given(certificate, KEY_MAX)?, secret(key)?)),
+        (Some(certificate), Some(key)) => {
+            Some((closc_files::read_user_file(certificate, KEY_MAX)?, secret(key)?))
+        }
         (Some(_) | None, _) => None,
     };
     Ok(Some(ClientTls { authority, identity, server_name: command.tls_name.clone() }))
@@ -98,5 +100,5 @@ fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
 /// Reads a private key; rejects one that other users can read.
 fn secret(path: &Utf8Path) -> anyhow::Result<Vec<u8>> {
     let name = path.file_name().with_context(|| format!("`{path}` does not name a file"))?;
-    Ok(closc_files::folder_of(path)?.secret(name, KEY_MAX)?)
+    Ok(closc_files::open_folder_of(path)?.secret(name, KEY_MAX)?)
 }

@@ -127,7 +127,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         _ => anyhow::anyhow!("`{path}`: {error}\n{form}"),
     })?;
     let inventory = inventory.at(path.as_str());
-    let folder = closc_files::folder_of(path)?;
+    let folder = closc_files::open_folder_of(path)?;
     let inventory = match inventory.addresses.clone() {
         None => inventory,
         Some(list) => {
@@ -160,7 +160,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
 
 /// Reads a saved plan or difference.
 pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
-    Ok(closc_files::given_text(source, SAVED_MAX)?)
+    Ok(closc_files::read_user_text(source, SAVED_MAX)?)
 }
 
 /// Reads a saved plan, and returns it with its text.
@@ -474,9 +474,9 @@ mod tests {
         let device = &site.inventory.devices["p0-t0-001"];
         let read = Target::from_inventory("p0-t0-001", device, &site.inventory.defaults, &*site.files);
         let said = read.expect_err("a terabyte").to_string();
-        assert!(said.starts_with("`p0-t0-001`: authority `large`: has more than "), "{said}");
+        assert!(said.starts_with("`p0-t0-001`: authority `large`: is larger than "), "{said}");
         let given = control_limit(&place.inside("large"));
-        assert!(given.contains("has more than"), "{given}");
+        assert!(given.contains("is larger than"), "{given}");
     }
 
     fn control_limit(path: &Utf8Path) -> String {

@@ -72,8 +72,11 @@ pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
 
 fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedFile> {
     let is_standard = file == output::STANDARD;
-    let text =
-        if is_standard { output::read(file, TEXT_MAX)? } else { closc_files::given_text(file, TEXT_MAX)? };
+    let text = if is_standard {
+        output::read(file, TEXT_MAX)?
+    } else {
+        closc_files::read_user_text(file, TEXT_MAX)?
+    };
     let source = Source::parse(file.as_str())?;
     let Fixed { text: fixed, made, reading } =
         front::fix(&source, &text, &input::options(args), |finding, fix| {

@@ -62,8 +62,11 @@ pub(super) fn run(args: &Args, command: &FmtArgs) -> anyhow::Result<Outcome> {
 /// Formats a file; returns whether that changes it, or `None` if it has errors, which were shown.
 fn one(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option<bool>> {
     let is_standard = file == output::STANDARD;
-    let text =
-        if is_standard { output::read(file, TEXT_MAX)? } else { closc_files::given_text(file, TEXT_MAX)? };
+    let text = if is_standard {
+        output::read(file, TEXT_MAX)?
+    } else {
+        closc_files::read_user_text(file, TEXT_MAX)?
+    };
     let mut sources = Sources::new();
     let name = Source::File(file.to_owned()).to_string();
     if let Err(faults) = closc_topology::load(&mut sources, &name, text.as_bytes()) {

@@ -71,7 +71,7 @@ const DEMANDS_MAX: u64 = 16 << 30;
 
 /// Reads the demands; the error lists all faults.
 fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
-    let bytes = closc_files::given(output::input_path(file), DEMANDS_MAX)?;
+    let bytes = closc_files::read_user_file(output::input_path(file), DEMANDS_MAX)?;
     let read = if file.extension() == Some("parquet") {
         Matrix::from_parquet(plan, bytes)
     } else {

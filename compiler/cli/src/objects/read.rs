@@ -66,7 +66,7 @@ pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
 /// Reads a text of at most `max` bytes from an object or a file.
 pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
     if !super::is_object(place) {
-        return Ok(closc_files::given_text(place, max)?);
+        return Ok(closc_files::read_user_text(place, max)?);
     }
     let found = Found::of(Object::at(place)?)?;
     ensure!(found.length <= max, "`{place}` has {} bytes, and {max} are read", found.length);

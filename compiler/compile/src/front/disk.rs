@@ -61,7 +61,7 @@ fn texts(platforms: &[Utf8PathBuf]) -> Result<Vec<(String, String)>, FrontError>
 /// out of it.
 fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
     if !path.is_dir() {
-        return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);
+        return Ok(vec![(path.to_owned(), closc_files::read_user_text(path, TEXT_MAX)?)]);
     }
     let names = closc_files::names_with(path, &["yaml"])?;
     let folder = closc_files::Folder::open(path)?;

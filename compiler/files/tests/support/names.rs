@@ -1,13 +1,13 @@
 //! Names that lead out of their folder, or to something that is not a regular file.
 //!
-//! In: a folder that is made for them. Out: 500 names, none of which may be read.
+//! In: a folder that is made for them. Out: at least 500 names, none of which may be read.
 
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// Contents that must never be read.
-pub(crate) const SECRET: &str = "the secret of somebody else";
+pub(crate) const SECRET: &str = "the secret of another user";
 
 /// A folder with the folder of a fabric in it, and a secret beside that.
 pub(crate) struct Place {
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// Makes names that lead out, up to 500.
+/// Makes at least 500 names that lead out of the folder or are not regular files.
 pub(crate) fn escapes(place: &Place) -> Vec<String> {
     let mut names = Vec::new();
     upwards(place, &mut names);
@@ -48,7 +48,7 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
     let circle = place.inside("circle");
     symlink("circle", &circle).expect("a link can be made");
     names.push("circle".to_owned());
-    fill(place, &mut names);
+    pipes_and_root_links(place, &mut names);
     names
 }
 
@@ -108,18 +108,13 @@ const ODD: [&str; 16] = [
     "deep/er",
 ];
 
-/// Adds pipes and links to the root, up to 500 names.
-fn fill(place: &Place, names: &mut Vec<String>) {
+/// Pipes, and links to the root.
+fn pipes_and_root_links(place: &Place, names: &mut Vec<String>) {
     let secret = place.root.join("secret");
-    for number in 0.. {
-        if names.len() >= 500 {
-            break;
-        }
+    for number in 0..20 {
         let pipe = format!("pipe-{number}");
-        if number < 20 {
-            nix::unistd::mkfifo(place.inside(&pipe).as_std_path(), nix::sys::stat::Mode::S_IRWXU)
-                .expect("a pipe can be made");
-        }
+        nix::unistd::mkfifo(place.inside(&pipe).as_std_path(), nix::sys::stat::Mode::S_IRWXU)
+            .expect("a pipe can be made");
         names.push(pipe);
         let link = format!("root-{number}");
         symlink("/", place.inside(&link)).expect("a link can be made");

@@ -107,7 +107,7 @@ impl Agents {
         let file = |ending: &str| self.folder.join(format!("{at}.{ending}"));
         let (socket, log) = (file("sock"), file("log"));
         let mut options = File::options();
-        let said = closc_files::own(&log, options.create(true).append(true).mode(0o600))
+        let said = closc_files::open_own_file(&log, options.create(true).append(true).mode(0o600))
             .map_err(LabError::io(format!("open `{log}`")))?;
         // Without a TUN device, the kernel forwards node packets through segments too; this only costs time.
         let has_tun = Path::new("/dev/net/tun").exists();

@@ -161,7 +161,7 @@ impl State {
 /// Opens a file, or creates it; links are not followed.
 fn create(path: &Utf8Path) -> Result<File, LabError> {
     let mut options = File::options();
-    closc_files::own(path, options.read(true).write(true).create(true).truncate(false).mode(0o600))
+    closc_files::open_own_file(path, options.read(true).write(true).create(true).truncate(false).mode(0o600))
         .map_err(LabError::io(format!("open `{path}`")))
 }
 
@@ -177,7 +177,7 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
 
 /// Reads a regular file. Pipes are rejected without waiting, and links are not followed.
 fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
-    let file = closc_files::own(path, File::options().read(true))?;
+    let file = closc_files::open_own_file(path, File::options().read(true))?;
     closc_budget::read(file, BYTES_MAX)
 }
 

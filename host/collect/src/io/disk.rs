@@ -90,7 +90,7 @@ fn lock(path: &Utf8Path) -> io::Result<File> {
     let name = path.file_name().unwrap_or_default();
     let place = disk::folder_of(path).join(format!(".{name}.lock"));
     let mut options = File::options();
-    closc_files::own(place, options.create(true).truncate(false).write(true).mode(0o600))
+    closc_files::open_own_file(place, options.create(true).truncate(false).write(true).mode(0o600))
 }
 
 /// Removes files left by a collector that was killed while writing.
@@ -112,7 +112,7 @@ const PART: &str = ".closc-new";
 
 fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
     let io = |error| StateFault::Io(path.to_owned(), error);
-    let file = match closc_files::own(path, File::options().read(true)) {
+    let file = match closc_files::open_own_file(path, File::options().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Denials::default()),
         opened => opened.map_err(io)?,
     };

@@ -190,7 +190,7 @@ mod tests {
         assert!(authority.accept(&client("anyone"), &token[1..], true, None).is_err());
         let says = || open().err().map(|error| error.to_string()).unwrap_or_default();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("it is ours");
-        assert!(says().contains("others can read (mode 640)"), "{}", says());
+        assert!(says().contains("other users can read or write (mode 640)"), "{}", says());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
         std::fs::write(&path, "short\n").expect("it is ours");
         assert!(says().contains("at least 32"), "{}", says());

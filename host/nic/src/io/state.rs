@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(says("link"), "it is a symbolic link");
         assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
         fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
-        assert_eq!(says("large"), "it has more than 4 MiB");
+        assert_eq!(says("large"), "it is larger than 4 MiB");
         // A link at this path is replaced, and its target is unchanged.
         fs::rename(at("link"), at("state")).unwrap();
         save(&at("state"), &State::default()).unwrap();

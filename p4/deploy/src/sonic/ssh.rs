@@ -201,7 +201,7 @@ mod tests {
     fn what_is_printed_is_bounded_and_what_holds_the_pipe_is_not_waited_for() {
         let error =
             reader(Some(std::io::repeat(b'x')), 1 << 20).recv().expect("it ends").expect_err("endless");
-        assert_eq!(error.to_string(), "has more than 1 MiB");
+        assert_eq!(error.to_string(), "is larger than 1 MiB");
         let mut child = Command::new("sh")
             .args(["-c", "sleep 1000 & echo $!; exit 1"])
             .stdout(Stdio::piped())

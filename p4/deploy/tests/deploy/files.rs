@@ -55,7 +55,7 @@ fn a_file_that_is_not_of_the_manifest() {
     let entries = files.get_mut(ENTRIES).expect("there");
     let listed = entries.len();
     entries.extend_from_slice(b"# a note\n");
-    let expected = format!("`switches/p0-t0-001/entries.txtpb`: has more than {listed} bytes");
+    let expected = format!("`switches/p0-t0-001/entries.txtpb`: is larger than {listed} bytes");
     assert_eq!(refused(&files), expected);
 }
 

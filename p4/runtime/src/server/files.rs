@@ -43,7 +43,7 @@ pub enum TlsFileError {
         error: io::Error,
     },
     /// Other users than the owner can read or write the private key.
-    #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
+    #[error("`{}` is a private key that other users can read or write (mode {mode:03o}); help: run `chmod 600` on it", file.display())]
     OpenKey {
         /// The file.
         file: PathBuf,

@@ -26,7 +26,7 @@ pub(super) fn start(options: &Options) -> Result<(), CommandError> {
         LogTarget::Console => (BoxMakeWriter::new(io::stderr), true),
         LogTarget::File(name) => {
             let mut new = File::options();
-            let file = closc_files::own(name, new.write(true).create(true).truncate(true))
+            let file = closc_files::open_own_file(name, new.write(true).create(true).truncate(true))
                 .map_err(|error| CommandError::Log { file: name.clone(), error })?;
             (BoxMakeWriter::new(Arc::new(file)), false)
         }

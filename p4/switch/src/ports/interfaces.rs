@@ -213,7 +213,8 @@ fn open(folder: &Path, interface: &str, direction: &str) -> Result<Capture, Inte
     let file = folder.join(format!("{interface}_{direction}.pcap"));
     let error = |error| InterfaceError::Capture { name: file.display().to_string(), error };
     let mut new = File::options();
-    let own = closc_files::own(&file, new.write(true).create(true).truncate(true)).map_err(error)?;
+    let own =
+        closc_files::open_own_file(&file, new.write(true).create(true).truncate(true)).map_err(error)?;
     Ok(Mutex::new(PcapWriter::new(BufWriter::new(own)).map_err(error)?))
 }
 
