@@ -253,10 +253,10 @@ fn domains_that_take_a_whole_are_pointed_at() {
         text,
         "warning[W0303]: `rack-t0-1` holds the T0s of group 1 in all planes, 2 of 2\n  --> feeds.yaml:11:3\n   |\n11 |   \
          rack: { by: [tier, index], run: 2 }\n   |   ^^^^ its loss cuts off 2 NICs\n   |\n   = note: other \
-         domains of this kind with the same effect: 1\nhelp: assign planes or neighbours to different \
-         domains\n\nwarning[W0303]: `feed-1` holds all 4 T1s of plane 0\n  --> feeds.yaml:12:3\n   |\n12 |   feed: { by: [plane] }\n   |   ^^^^ its loss takes 1 \
-         of 2 planes, 50.0 % of every pair across T0s\n   |\n   = note: other domains of this kind with the same \
-         effect: 1\nhelp: assign planes or neighbours to different domains\n\n"
+         domains of this kind with the same effect: 1\nhelp: assign planes or adjacent switch \
+         numbers to different domains\n\nwarning[W0303]: `feed-1` holds all 4 T1s of plane 0\n  --> feeds.yaml:12:3\n   |\n12 |   feed: { by: [plane] }\n   |   ^^^^ its loss removes 1 \
+         of 2 planes, 50.0 % of the paths of every pair across T0s\n   |\n   = note: other domains of this kind with the same \
+         effect: 1\nhelp: assign planes or adjacent switch numbers to different domains\n\n"
     );
     // Racks of a plane alternate between feeds: the first rack of each plane is on feed 1, and therefore all T0s of its
     // groups.

@@ -8,7 +8,7 @@ mod kinds;
 
 use std::collections::BTreeMap;
 
-use closc_fabric::{Fabric, Taken, UsablePaths};
+use closc_fabric::{Fabric, LossScope, UsablePaths};
 use closc_plan::PathKind;
 use closc_topology::{Nic, PlaneId, ZoneId};
 
@@ -66,7 +66,7 @@ impl PairChange {
 
 /// Compares the paths of all pairs.
 pub fn impact(old: &Fabric, new: &Fabric) -> Vec<PairChange> {
-    let of = |fabric| UsablePaths::of(Fabric::topology(fabric), Taken::AbsentOrDrained);
+    let of = |fabric| UsablePaths::of(Fabric::topology(fabric), LossScope::AbsentOrDrained);
     let sides = Sides { old: of(old), new: of(new) };
     let kinds = kinds(old, new, &sides.old, &sides.new);
     let mut rows = Rows::default();

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use closc_artefacts::Routing;
-use closc_fabric::{Taken, UsablePaths};
+use closc_fabric::{LossScope, UsablePaths};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, TierId, Topology, ZoneId};
 
@@ -122,8 +122,9 @@ impl Movers {
 /// Returns the planes in which T0 groups reach one another over drained equipment only. Planes that are drained as a
 /// whole are not among them.
 fn last_resort(topology: &Topology) -> BTreeSet<PlaneId> {
-    let [all, used] = [Taken::Absent, Taken::AbsentOrDrained].map(|taken| UsablePaths::of(topology, taken));
-    let apart: BTreeSet<(ZoneId, u16)> = all.apart().chain(used.apart()).collect();
+    let [all, used] =
+        [LossScope::Absent, LossScope::AbsentOrDrained].map(|taken| UsablePaths::of(topology, taken));
+    let apart: BTreeSet<(ZoneId, u16)> = all.special_groups().chain(used.special_groups()).collect();
     let ordinary = (0..topology.zones).map(ZoneId).filter_map(|zone| {
         let group = (0..topology.hosts.groups).find(|group| !apart.contains(&(zone, *group)))?;
         Some((zone, group))

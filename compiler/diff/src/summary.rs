@@ -166,7 +166,7 @@ fn count_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
         TierId::T1 => "T1s of a plane",
         TierId::T2 => "T2s of a plane",
     };
-    let [before, after] = [old, new].map(|plan| plan.fabric().numbered(tier));
+    let [before, after] = [old, new].map(|plan| plan.fabric().planned_switches(tier));
     let text = format!("{what}: {before} -> {after}");
     let line = simple(Sign::Change, count_field(tier).path(), text);
     (before != after).then(|| Line { count: switches(tier, new), ..line })

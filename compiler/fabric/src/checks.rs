@@ -4,9 +4,9 @@ use closc_diagnostics::figures::number;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_topology::{Link, Nic, NicPort, PlaneId, field};
 
-use crate::reach::Unreached;
+use crate::reach::UnreachablePairs;
 pub use crate::shared_fate::{EMPTY, WHOLE};
-use crate::usable::{Descent, Taken};
+use crate::usable::{Descent, LossScope};
 use crate::{Fabric, shared_fate};
 
 /// All rules of this crate.
@@ -39,7 +39,7 @@ pub static CUT_OFF: Rule = Rule {
 pub static ISLANDS: Rule = Rule {
     code: "E0821",
     title: "the fabric is partitioned",
-    what: "After `exceptions.absent`, every two T0 groups that the design connects have a path in at least \
+    what: "After `exceptions.absent`, any two T0 groups that the design connects have a path in at least \
            one plane. A path goes up, then down. Inside a zone, it uses T1s of that zone only. With \
            `srv6-static`, a path uses the same uplink numbers up and down, so both ends need a common one. \
            With `ecmp-static` and `bgp-unnumbered`, it can use any cable down.",
@@ -53,7 +53,7 @@ pub static ISLANDS: Rule = Rule {
 pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
-    what: "Every two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
+    what: "Any two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
     why: "Hosts that choose paths have none for such a pair. Switches that choose paths use drained \
            equipment, which then carries traffic during maintenance.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
@@ -70,7 +70,7 @@ pub static APART: Rule = Rule {
            cannot communicate, although each reaches others. A collective over both hangs.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
               exceptions: { absent: [su001-n001/nic0.p1, su002-n001/nic0.p0] }",
-    fix: "Keep a cable of both in one plane, or declare one of the NICs absent.",
+    fix: "Keep a cable of each NIC in a common plane, or declare one of the NICs absent.",
 };
 
 /// Checks the expanded fabric.
@@ -114,12 +114,12 @@ fn unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
 fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
     let topology = fabric.topology();
     let place = topology.spans.get(field!("exceptions.absent"));
-    if let Some((first, lonely)) = fabric.lonely_nics() {
+    if let Some((first, lonely)) = fabric.isolated_nics() {
         let (node, nic) = topology.node_of(first);
         let name = topology.naming.nic(node, nic);
         let message = match lonely {
             1 => format!("NIC `{name}` has no cable left in any plane"),
-            more => format!("{more} NICs have no cable left in any plane, `{name}` is the first"),
+            more => format!("{more} NICs have no cable left in any plane; the first is `{name}`"),
         };
         let diagnostic = Diagnostic::error(&CUT_OFF, message)
             .help("declare these NICs absent too, or keep one of their T0s");
@@ -134,7 +134,7 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
         let diagnostic =
             Diagnostic::error(&ISLANDS, format!("the fabric splits into {islands} disconnected pieces"))
                 .help(if topology.has_t1() {
-                    "keep at least one plane in which every T0 has an uplink"
+                    "keep at least one plane in which switches connect the T0s of all groups"
                 } else {
                     "keep at least one plane in which every NIC of a T0 group has its cable"
                 });
@@ -144,15 +144,15 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
         });
         return true;
     }
-    if let Some(pair) = fabric.apart() {
-        diagnostics.push(apart(fabric, pair));
+    if let Some(pair) = fabric.pair_without_common_plane() {
+        diagnostics.push(without_common_plane(fabric, pair));
         return true;
     }
-    let unreached = fabric.unreached(Taken::Absent);
-    if let Some(unreached) = unreached {
-        diagnostics.push(without_path(fabric, unreached));
+    let unreachable = fabric.unreachable_pairs(LossScope::Absent);
+    if let Some(unreachable) = unreachable {
+        diagnostics.push(without_path(fabric, unreachable));
     }
-    unreached.is_some()
+    unreachable.is_some()
 }
 
 /// Returns the names of two NICs.
@@ -174,14 +174,14 @@ fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
 }
 
 /// Returns the finding for two T0 groups that have cables but no path, or else for two NICs without a common plane.
-fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
-    let [one, other] = names(fabric, unreached.example);
+fn without_path(fabric: &Fabric, unreachable: UnreachablePairs) -> Diagnostic {
+    let [one, other] = names(fabric, unreachable.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));
-    let diagnostic = if unreached.groups > 0 {
+    let diagnostic = if unreachable.groups > 0 {
         let message = format!("no path leads from `{one}` to `{other}` in any plane");
         Diagnostic::error(&ISLANDS, message).help(match Descent::of(fabric.topology().routing) {
             Descent::SameNumbers => {
-                "keep a T1 number, and between zones a T1 uplink number, in common at both ends; \
+                "keep an uplink number of the T0s that works at both ends, and between zones one of the T1s; \
                  `ecmp-static` can use any remaining cable down"
             }
             Descent::Any => "keep a switch that both ends can reach upwards",
@@ -193,7 +193,7 @@ fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
         Diagnostic::warning(&APART, message)
             .help("keep a path in a plane that both have a cable in, or declare one of the NICs absent")
     };
-    let diagnostic = and_others(diagnostic, unreached.groups);
+    let diagnostic = and_others(diagnostic, unreachable.groups);
     match place {
         Some(span) => diagnostic.at(span, "leaves no path between them"),
         None => diagnostic,
@@ -208,13 +208,13 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     if none && exceptions.drained_planes.is_empty() {
         return;
     }
-    let Some(unreached) = fabric.unreached(Taken::AbsentOrDrained) else { return };
-    let [one, other] = names(fabric, unreached.example);
+    let Some(unreachable) = fabric.unreachable_pairs(LossScope::AbsentOrDrained) else { return };
+    let [one, other] = names(fabric, unreachable.example);
     let message = match Descent::of(topology.routing) {
         Descent::SameNumbers => format!("drains leave `{one}` and `{other}` without a path"),
         Descent::Any => format!("`{one}` and `{other}` only have paths over drained equipment"),
     };
-    let diagnostic = and_others(Diagnostic::warning(&DRAINED_APART, message), unreached.groups)
+    let diagnostic = and_others(Diagnostic::warning(&DRAINED_APART, message), unreachable.groups)
         .help("drain less at a time, or stop the jobs on these NICs first");
     diagnostics.push(match topology.spans.get(field!("exceptions.drained")) {
         Some(span) => diagnostic.at(span, "takes the last path"),
@@ -222,7 +222,7 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     });
 }
 
-fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
+fn without_common_plane(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic {
     let topology = fabric.topology();
     let [one, other] = names(fabric, (first, second));
     let message = format!("`{one}` and `{other}` have no plane in common; they cannot communicate");
@@ -230,7 +230,8 @@ fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic
     if let Some(span) = topology.spans.get(field!("exceptions.absent")) {
         let planes = |nic| {
             let there = |plane: &PlaneId| fabric.has_link(Link::Host(NicPort { plane: *plane, nic }));
-            topology.plane_ids().filter(there).map(|plane| plane.to_string()).collect::<Vec<_>>().join(", ")
+            let there: Vec<_> = topology.plane_ids().filter(there).map(|plane| plane.to_string()).collect();
+            format!("plane{} {}", if there.len() == 1 { "" } else { "s" }, there.join(", "))
         };
         diagnostic = diagnostic
             .at(span, format!("leaves one in {} and the other in {}", planes(first), planes(second)));
@@ -238,5 +239,5 @@ fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic
     if pairs > 1 {
         diagnostic = diagnostic.note(format!("this affects {pairs} pairs of NICs"));
     }
-    diagnostic.help("keep a cable of both in one plane, or declare one of the NICs absent")
+    diagnostic.help("keep a cable of each NIC in a common plane, or declare one of the NICs absent")
 }

@@ -38,8 +38,8 @@ impl Fabric {
         }
     }
 
-    /// Returns the number of switches of a tier per plane and zone (T2: per plane), before exceptions.
-    pub fn numbered(&self, tier: TierId) -> u64 {
+    /// Returns the number of switches of a tier before exceptions: per plane and zone, or for T2 per plane.
+    pub fn planned_switches(&self, tier: TierId) -> u64 {
         let topology = self.topology();
         let count = topology.count(tier);
         match tier {
@@ -56,7 +56,7 @@ impl Fabric {
     fn all_of(&self, tier: TierId) -> u64 {
         let topology = self.topology();
         let zones = if tier == TierId::T2 { 1 } else { u64::from(topology.zones) };
-        u64::from(topology.planes) * zones * self.numbered(tier)
+        u64::from(topology.planes) * zones * self.planned_switches(tier)
     }
 
     /// Switches of a tier that are absent.

@@ -1,7 +1,7 @@
 //! Devices and connections.
 //!
 //! In: a valid topology. Out: lazy iterators over switches, NICs, ports and links. Invariants: a cable exists at one
-//! end exactly if it exists at the other.
+//! end if and only if it exists at the other.
 
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the existing links by their lower ends: those of NICs, then of T0s, then of T1s.
+    /// Returns the existing links by their lower ends: first those of NICs, then plane by plane those of T0s and T1s.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
         let hosts = self.topology.plane_ids().flat_map(move |plane| self.host_links(plane));
         hosts.chain(self.topology.plane_ids().flat_map(move |plane| self.switch_links(plane)))

@@ -84,7 +84,7 @@ struct Index {
     groups: usize,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_VERTEX: u32 = u32::MAX;
 
 impl Index {
     fn new(fabric: &Fabric, switches: &[Vertex], nics: &[Vertex]) -> Self {
@@ -92,7 +92,7 @@ impl Index {
         let (groups, per_group) = (usize::from(topology.hosts.groups), usize::from(topology.hosts.per_group));
         let mut index = Index {
             switches: std::collections::BTreeMap::new(),
-            nics: vec![NOBODY; usize::from(topology.zones) * groups * per_group],
+            nics: vec![NO_VERTEX; usize::from(topology.zones) * groups * per_group],
             per_group,
             groups,
         };
@@ -122,6 +122,6 @@ impl Index {
             Link::Host(NicPort { nic, .. }) => self.nics[self.slot(nic)],
             Link::Fabric { lower, .. } => *self.switches.get(&lower)?,
         };
-        (lower != NOBODY).then(|| (NodeIndex::new(lower as usize), NodeIndex::new(upper as usize)))
+        (lower != NO_VERTEX).then(|| (NodeIndex::new(lower as usize), NodeIndex::new(upper as usize)))
     }
 }

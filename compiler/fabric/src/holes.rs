@@ -1,8 +1,8 @@
 //! NICs without a cable, and unconnected parts of a fabric, found without walking every cable.
 //!
-//! In: a fabric. Out: their numbers, and the first NICs. Invariants: the work grows with the exceptions, not with the
-//! fabric. Equipment that no exception affects is equal, so one vertex represents all of it. [`FabricGraph`] gives the
-//! same answers by walking every cable.
+//! In: a fabric. Out: their numbers, and the first NICs. Invariants: with regular wiring, the work grows with the
+//! exceptions, not with the fabric. Equipment that no exception affects is equal, so one vertex represents all of it.
+//! [`FabricGraph`] gives the same answers by walking every cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ type Planes = u16;
 
 impl Fabric {
     /// Returns the first NIC without any cable, and the number of such NICs.
-    pub fn lonely_nics(&self) -> Option<(Nic, u64)> {
+    pub fn isolated_nics(&self) -> Option<(Nic, u64)> {
         let lost = Lost::of(self);
         let all = lost.all_planes;
         let groups = lost.t0s.iter().filter(|(_, planes)| **planes == all).map(|(group, _)| *group);
@@ -35,12 +35,12 @@ impl Fabric {
     }
 
     /// Returns the first pair of NICs without a plane in which both have a cable, and the number of such pairs. NICs
-    /// are counted by their set of planes, not pair by pair. Only NICs of one island are pairs.
-    pub fn apart(&self) -> Option<(Nic, Nic, u64)> {
+    /// are counted by their set of planes, not pair by pair. Only NICs of the same island form pairs.
+    pub fn pair_without_common_plane(&self) -> Option<(Nic, Nic, u64)> {
         let lost = Lost::of(self);
         let island = self.topology().island();
         match island {
-            Island::Fabric => return lost.apart(self, (&lost.nics, &lost.t0s)),
+            Island::Fabric => return lost.pair_without_common_plane(self, (&lost.nics, &lost.t0s)),
             Island::Group | Island::Zone => {}
         }
         let groups = || lost.nics.keys().map(|nic| (nic.zone, nic.group)).chain(lost.t0s.keys().copied());
@@ -49,7 +49,10 @@ impl Fabric {
             let nics = lost.nics.iter().filter(|(nic, _)| island.of((nic.zone, nic.group)) == own);
             let t0s =
                 groups().filter(|group| island.of(*group) == own).map(|group| (group, lost.t0s_of(group)));
-            lost.apart(self, (&nics.map(|(nic, planes)| (*nic, *planes)).collect(), &t0s.collect()))
+            lost.pair_without_common_plane(
+                self,
+                (&nics.map(|(nic, planes)| (*nic, *planes)).collect(), &t0s.collect()),
+            )
         });
         found.reduce(|(one, other, pairs), (.., more)| (one, other, pairs + more))
     }
@@ -133,7 +136,7 @@ impl Lost {
 
     /// Returns the first pair without a common plane, and the number of such pairs, among these NICs and the others
     /// of these groups.
-    fn apart(
+    fn pair_without_common_plane(
         &self,
         fabric: &Fabric,
         (nics, t0s): (&BTreeMap<Nic, Planes>, &BTreeMap<Group, Planes>),
@@ -174,7 +177,7 @@ impl Lost {
         Some((*first.min(second), *first.max(second), pairs / 2))
     }
 
-    /// Returns how many NICs of a group have all cables of their own, and the first of them.
+    /// Returns the number of NICs of a group whose own cables all exist, and the first of them.
     fn others(&self, fabric: &Fabric, (zone, group): Group) -> (u64, Option<Nic>) {
         let nic = |downlink| Nic { zone, group, downlink };
         let range = nic(0)..=nic(u16::MAX);
@@ -193,8 +196,8 @@ impl Lost {
 /// A vertex: a single element, or all elements of a kind that no exception affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Vertex {
-    /// The groups of a zone with every T0, every cable above them and a NIC with every cable, and without a NIC that
-    /// has no cable.
+    /// The groups of a zone that have every T0 and every cable above it, at least one NIC with all its cables, and only
+    /// NICs with a cable.
     Groups(ZoneId),
     /// The T1s of a plane, zone and row, without an absent cable between existing ends.
     T1s(PlaneId, ZoneId, u16),
@@ -213,7 +216,7 @@ struct Pieces<'a> {
     /// Existing T1s and T2s with an absent cable.
     near: BTreeSet<Switch>,
     /// Number of T1s and T2s that are absent or have an absent cable, by plane, tier, zone and row.
-    apart: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
+    affected: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
     vertices: BTreeMap<Vertex, usize>,
     edges: Vec<(usize, usize)>,
     /// Vertices with a NIC.
@@ -230,7 +233,7 @@ impl<'a> Pieces<'a> {
             groups: special_groups(fabric, &lost),
             near: near(fabric),
             lost,
-            apart: BTreeMap::new(),
+            affected: BTreeMap::new(),
             vertices: BTreeMap::new(),
             edges: Vec::new(),
             populated: BTreeSet::new(),
@@ -239,7 +242,7 @@ impl<'a> Pieces<'a> {
         let absent = fabric.topology().exceptions.absent_switches.iter();
         for switch in absent.chain(&pieces.near).filter(|switch| switch.tier != TierId::T0) {
             let key = (switch.plane, switch.tier, switch.zone, pieces.row(*switch));
-            *pieces.apart.entry(key).or_default() += 1;
+            *pieces.affected.entry(key).or_default() += 1;
         }
         for zone in fabric.topology().zone_ids() {
             pieces.plain_groups(zone);
@@ -288,7 +291,7 @@ impl<'a> Pieces<'a> {
     /// Returns whether some switches of a tier, plane, zone and row are not affected by any exception.
     fn has_plain(&self, plane: PlaneId, tier: TierId, zone: ZoneId, row: u16) -> bool {
         let all = (self.fabric.topology().count(tier).saturating_sub(row)).div_ceil(self.rows());
-        all > self.apart.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
+        all > self.affected.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
     }
 
     /// Switches of one tier, plane and zone with an absent cable.

@@ -18,6 +18,6 @@ pub mod checks;
 
 pub use fabric::{End, Fabric, Port, PortUse};
 pub use graph::{FabricGraph, Vertex};
-pub use reach::Unreached;
+pub use reach::UnreachablePairs;
 pub use shape::Shape;
-pub use usable::{Descent, Taken, UsablePaths};
+pub use usable::{Descent, LossScope, UsablePaths};

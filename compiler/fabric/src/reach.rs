@@ -1,19 +1,19 @@
 //! Pairs of NICs without a path, by the rule of the routing mode.
 //!
-//! In: a fabric, and which exceptions count as losses. Out: [`Unreached`]. Invariants: a pair is reported exactly if
-//! no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost less
-//! than half in a plane have a path there, so only groups with larger losses are compared pair by pair.
+//! In: a fabric, and which exceptions count as losses. Out: [`UnreachablePairs`]. Invariants: a pair is counted if and
+//! only if no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost
+//! less than half in a plane have a path there. So only groups with larger losses are compared pair by pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::{Island, Link, Nic, ZoneId};
 
 use crate::Fabric;
-use crate::usable::{Taken, UsablePaths};
+use crate::usable::{LossScope, UsablePaths};
 
 /// Pairs without a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unreached {
+pub struct UnreachablePairs {
     /// Two NICs of different T0 groups; of the same group only if no pair of groups is affected.
     pub example: (Nic, Nic),
     /// Number of pairs of T0 groups without a path; 0 if only single NICs are affected.
@@ -36,16 +36,16 @@ struct Class {
 
 impl Fabric {
     /// Returns the first pair of NICs without a path in any plane, and the number of such pairs of groups.
-    pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
-        let ways = UsablePaths::of(self.topology(), taken);
+    pub fn unreachable_pairs(&self, scope: LossScope) -> Option<UnreachablePairs> {
+        let ways = UsablePaths::of(self.topology(), scope);
         let island = self.topology().island();
         match island {
             Island::Group => {
-                return inside(self, &ways, taken).map(|example| Unreached { example, groups: 0 });
+                return inside(self, &ways, scope).map(|example| UnreachablePairs { example, groups: 0 });
             }
             Island::Zone | Island::Fabric => {}
         }
-        let all = classes(self, &ways, taken);
+        let all = classes(self, &ways, scope);
         if all.iter().fold(u16::MAX, |good, class| good & class.good) != 0 {
             return None;
         }
@@ -67,14 +67,14 @@ impl Fabric {
                     found = Some(found.map_or(pair, |known| known.min(pair)));
                 } else if planes & one.ports & other.ports == 0
                     // Two NICs without a common plane are reported as W0820.
-                    && (taken == Taken::AbsentOrDrained || one.ports & other.ports != 0)
+                    && (scope == LossScope::AbsentOrDrained || one.ports & other.ports != 0)
                 {
                     single = Some(single.map_or(pair, |known| known.min(pair)));
                 }
             }
         }
-        let example = found.or(single).or_else(|| inside(self, &ways, taken))?;
-        Some(Unreached { example, groups })
+        let example = found.or(single).or_else(|| inside(self, &ways, scope))?;
+        Some(UnreachablePairs { example, groups })
     }
 }
 
@@ -85,9 +85,9 @@ fn is_in_one(island: Island, (one, other): (Nic, Nic)) -> bool {
 
 /// Returns the first two NICs of one group without a path: their T0s carry nothing, or they have cables in different
 /// planes.
-fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic, Nic)> {
-    let single = single_ports(fabric, taken);
-    let mut groups: BTreeSet<(ZoneId, u16)> = ways.apart().collect();
+fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, scope: LossScope) -> Option<(Nic, Nic)> {
+    let single = single_ports(fabric, scope);
+    let mut groups: BTreeSet<(ZoneId, u16)> = ways.special_groups().collect();
     groups.extend(single.keys().map(|nic| (nic.zone, nic.group)));
     for zone in fabric.topology().zone_ids() {
         // One group represents all groups of the zone without losses of their own.
@@ -122,7 +122,7 @@ fn pair(one: &Class, other: &Class) -> Option<(Nic, Nic)> {
 }
 
 /// Sorts groups with NICs into classes. NICs that lack a cable of their own get additional classes.
-fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> {
+fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, scope: LossScope) -> Vec<Class> {
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
     let all = topology.plane_ids().fold(0_u16, |all, plane| all | 1 << plane.0);
@@ -131,7 +131,7 @@ fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> 
         *absent.entry((nic.zone, nic.group)).or_default() += 1;
     }
     let empty = absent.iter().filter(|(_, nics)| **nics >= topology.hosts.per_group).map(|(group, _)| *group);
-    let special: BTreeSet<(ZoneId, u16)> = ways.apart().chain(empty).collect();
+    let special: BTreeSet<(ZoneId, u16)> = ways.special_groups().chain(empty).collect();
     let mut found: BTreeMap<(ZoneId, usize, u16), Class> = BTreeMap::new();
     let mut add = |nic: Nic, ports: u16, groups: u64| {
         let Some(profile) = ways.profile(nic.zone, nic.group) else { return };
@@ -163,7 +163,7 @@ fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> 
     for (zone, group) in &special {
         fabric.group_nics(*zone, *group).next().into_iter().for_each(|first| add(first, all, 1));
     }
-    for (nic, lost) in single_ports(fabric, taken) {
+    for (nic, lost) in single_ports(fabric, scope) {
         add(nic, all & !lost, 0);
     }
     let mut classes: Vec<Class> = found.into_values().collect();
@@ -173,10 +173,10 @@ fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> 
     classes
 }
 
-/// Returns the planes in which cables of single NICs are absent, one bit each.
-fn single_ports(fabric: &Fabric, taken: Taken) -> BTreeMap<Nic, u16> {
+/// Returns the planes in which cables of single NICs are lost, one bit each.
+fn single_ports(fabric: &Fabric, scope: LossScope) -> BTreeMap<Nic, u16> {
     let exceptions = &fabric.topology().exceptions;
-    let drained = exceptions.drained_links.iter().filter(|_| taken == Taken::AbsentOrDrained);
+    let drained = exceptions.drained_links.iter().filter(|_| scope == LossScope::AbsentOrDrained);
     let mut found: BTreeMap<Nic, u16> = BTreeMap::new();
     for link in exceptions.absent_links.iter().chain(drained) {
         if let Link::Host(port) = link

@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
 /// Megabits in a gigabit.
 const GIGA: f64 = 1000.0;
 
-/// Dimensions of a fabric. Divisors are at least 1.
+/// Dimensions of a fabric. `t0_parallel`, `t1_parallel` and `rows` are at least 1, because indices are divided by them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// Planes.
@@ -103,12 +103,12 @@ impl Shape {
     }
 
     /// Returns the index of the first uplink of a T0 in arrays of T0-T1 cables.
-    pub fn t0(&self, group: usize) -> usize {
+    pub fn first_t0_uplink(&self, group: usize) -> usize {
         group * self.t0_up
     }
 
     /// Returns the index of the first uplink of a T1 in arrays of T1-T2 cables.
-    pub fn t1(&self, zone: usize, t1: usize) -> usize {
+    pub fn first_t1_uplink(&self, zone: usize, t1: usize) -> usize {
         (zone * self.t1s + t1) * self.t1_up
     }
 
@@ -116,8 +116,8 @@ impl Shape {
     pub fn place(&self, link: Link) -> Option<usize> {
         let Link::Fabric { lower, up } = link else { return None };
         let first = match lower.tier {
-            TierId::T0 => self.t0(self.group(lower.zone, lower.index)),
-            TierId::T1 => self.t1(usize::from(lower.zone.0), usize::from(lower.index)),
+            TierId::T0 => self.first_t0_uplink(self.group(lower.zone, lower.index)),
+            TierId::T1 => self.first_t1_uplink(usize::from(lower.zone.0), usize::from(lower.index)),
             TierId::T2 => return None,
         };
         Some(first + usize::from(up))
@@ -130,7 +130,7 @@ impl Shape {
     }
 
     /// Returns the number of upward paths from a T0 to each T2.
-    pub fn ways_to_t2(&self) -> u64 {
+    pub fn paths_to_t2(&self) -> u64 {
         (self.t1s.div_ceil(self.rows) * self.t0_parallel * self.t1_parallel) as u64
     }
 

@@ -67,7 +67,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
             if others > 0 {
                 found = found.note(format!("other domains of this kind with the same effect: {others}"));
             }
-            diagnostics.push(found.help("assign planes or neighbours to different domains"));
+            diagnostics.push(found.help("assign planes or adjacent switch numbers to different domains"));
         };
         // With one plane, a T0 is its whole group; with one T1, it is all T1s of its plane. That cannot be avoided.
         let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
@@ -91,7 +91,9 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         if let Some((name, (plane, zone), held)) = first {
             let (of, part) = (topology.planes, 100.0 / f64::from(topology.planes));
             let zone = if topology.has_zones() { format!(" in zone {zone}") } else { String::new() };
-            let what = format!("its loss takes 1 of {of} planes, {part:.1} % of every pair across T0s");
+            let what = format!(
+                "its loss removes 1 of {of} planes, {part:.1} % of the paths of every pair across T0s"
+            );
             warn(format!("`{name}` holds all {held} T1s of plane {plane}{zone}"), &what, names - 1);
         }
     }

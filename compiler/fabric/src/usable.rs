@@ -1,11 +1,11 @@
 //! Usable paths between two T0 groups, by the rule of the routing mode.
 //!
 //! In: a topology. Out: [`UsablePaths`]: the number of remaining paths per plane between two groups, given the losses
-//! of each. Invariants: without losses, the number is that of the uplinks of a T0, times those of a T1 between zones.
-//! It is 0 exactly if no packet arrives.
+//! of each. Invariants: without losses, the number is the uplink count of a T0, multiplied by that of a T1 between
+//! zones. It is 0 if and only if no packet arrives.
 //!
 //! If hosts choose, a path has the same uplink numbers up and down, as in uSIDs. If switches choose, an upward path
-//! counts if the switch where it turns has a cable down. The two directions can then have different numbers.
+//! counts if the switch where it turns has a cable down. The two directions can then have different path counts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,19 +34,19 @@ impl Descent {
         }
     }
 
-    /// Counts the paths in one direction where any cable leads down. `from` and `to` are the losses of both ends, by
+    /// Counts the paths in one direction by the rule [`Descent::Any`]. `from` and `to` are the losses of both ends, by
     /// the switch where packets turn. Each end has `each` paths to such a switch. A switch counts with the remaining
     /// paths of `from`, and not at all if `to` has lost all of its own. An empty list means no loss.
-    pub fn directed(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
+    pub fn one_way_paths(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
         let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
         let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
         let lost = (0..from.len().max(to.len())).map(|at| if is_dead(at) { each } else { own(at) });
         planned - lost.sum::<u64>()
     }
 
-    /// Counts the paths that carry traffic at the same time where any cable leads down. At each switch where packets
-    /// turn, the smaller remaining number of both ends counts. An empty list means no loss.
-    pub fn paired(planned: u64, one: &[u32], other: &[u32]) -> u64 {
+    /// Counts the paths that carry traffic in both directions at the same time, by the rule [`Descent::Any`]. At each
+    /// switch where packets turn, the smaller remaining number of both ends counts. An empty list means no loss.
+    pub fn two_way_paths(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
             ([], some) | (some, []) => sum(some),
@@ -58,7 +58,7 @@ impl Descent {
 
 /// Exceptions that count as losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum LossScope {
     /// Absent elements.
     Absent,
     /// Absent and drained elements.
@@ -81,7 +81,7 @@ type Crossing = BTreeMap<usize, FixedBitSet>;
 pub struct UsablePaths<'a> {
     topology: &'a Topology,
     descent: Descent,
-    taken: Taken,
+    scope: LossScope,
     /// Distinct losses of groups; the first profile is that of groups without exceptions.
     profiles: Vec<Vec<GroupPlane>>,
     special: BTreeMap<(ZoneId, u16), usize>,
@@ -95,7 +95,7 @@ pub struct UsablePaths<'a> {
 
 impl<'a> UsablePaths<'a> {
     /// Computes the losses from the exceptions of a topology.
-    pub fn of(topology: &'a Topology, taken: Taken) -> Self {
+    pub fn of(topology: &'a Topology, scope: LossScope) -> Self {
         let planes = usize::from(topology.planes);
         let zones = usize::from(topology.zones);
         let uplinks = usize::from(topology.t0.up.count);
@@ -103,7 +103,7 @@ impl<'a> UsablePaths<'a> {
         let mut left = UsablePaths {
             topology,
             descent: Descent::of(topology.routing),
-            taken,
+            scope,
             profiles: vec![fresh],
             special: BTreeMap::new(),
             zones: vec![vec![FixedBitSet::with_capacity(uplinks); planes]; zones],
@@ -111,7 +111,7 @@ impl<'a> UsablePaths<'a> {
             upper: vec![Crossing::new(); planes],
         };
         let exceptions = &topology.exceptions;
-        let drained = taken == Taken::AbsentOrDrained;
+        let drained = scope == LossScope::AbsentOrDrained;
         let mut groups = BTreeMap::new();
         let switches = exceptions.drained_switches.iter().filter(|_| drained);
         for switch in exceptions.absent_switches.iter().chain(switches) {
@@ -199,7 +199,7 @@ impl<'a> UsablePaths<'a> {
     }
 
     /// Returns the groups with losses of their own; the others of a zone are equal.
-    pub fn apart(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
+    pub fn special_groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         self.special.keys().copied()
     }
 
@@ -227,7 +227,12 @@ impl<'a> UsablePaths<'a> {
                 Descent::Any => {
                     let [one, other] = [(from, a), (to, b)]
                         .map(|(zone, profile)| self.lost_where_they_turn(plane, zone, profile, from != to));
-                    Descent::directed(self.planned(from, to), self.ways_to_a_turn(from != to), &one, &other)
+                    Descent::one_way_paths(
+                        self.planned(from, to),
+                        self.paths_to_a_turn(from != to),
+                        &one,
+                        &other,
+                    )
                 }
             }
         })
@@ -252,7 +257,7 @@ impl<'a> UsablePaths<'a> {
     }
 
     fn is_off(&self, plane: PlaneId) -> bool {
-        self.taken == Taken::AbsentOrDrained && self.topology.exceptions.drained_planes.contains(&plane)
+        self.scope == LossScope::AbsentOrDrained && self.topology.exceptions.drained_planes.contains(&plane)
     }
 
     fn planes(&self, usable: impl Fn(usize) -> u64) -> Vec<u64> {
@@ -294,7 +299,7 @@ impl<'a> UsablePaths<'a> {
     }
 
     /// Returns the number of upward paths from a T0 to each switch where packets turn, without losses.
-    fn ways_to_a_turn(&self, far: bool) -> u64 {
+    fn paths_to_a_turn(&self, far: bool) -> u64 {
         let topology = self.topology;
         let below = if far {
             topology.t1s_below(0).count() as u64 * u64::from(topology.t1.parallel.max(1))
@@ -343,16 +348,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_are_paired_where_they_turn() {
-        assert_eq!(Descent::paired(8, &[], &[]), 8);
-        assert_eq!(Descent::paired(8, &[1, 0, 2], &[]), 5);
-        assert_eq!(Descent::paired(8, &[1, 0, 2], &[2, 2, 0]), 2);
+    fn paths_are_paired_at_the_turning_switch() {
+        assert_eq!(Descent::two_way_paths(8, &[], &[]), 8);
+        assert_eq!(Descent::two_way_paths(8, &[1, 0, 2], &[]), 5);
+        assert_eq!(Descent::two_way_paths(8, &[1, 0, 2], &[2, 2, 0]), 2);
     }
 
     #[test]
-    fn each_direction_has_the_ways_up_that_lead_down() {
+    fn each_direction_counts_its_upward_paths_with_a_cable_down() {
         let both = |one: &[u32], other: &[u32]| {
-            (Descent::directed(8, 2, one, other), Descent::directed(8, 2, other, one))
+            (Descent::one_way_paths(8, 2, one, other), Descent::one_way_paths(8, 2, other, one))
         };
         assert_eq!(both(&[], &[]), (8, 8));
         assert_eq!(both(&[1, 0, 0, 0], &[]), (7, 8), "one of two cables: the other leads down");

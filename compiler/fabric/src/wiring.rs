@@ -1,8 +1,8 @@
 //! The wiring rule: computes the other end of a cable from the coordinates of a port.
 //!
 //! In: a topology and one end. Out: the other end, even if exceptions remove it. Invariants: `down` is the inverse of
-//! `up`. Parallel cables use consecutive ports: uplink `u` of k parallel ones goes to upper neighbour `u / k` over its
-//! cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2 ports reserved for a
+//! `up`. Parallel cables use consecutive ports: with k cables per neighbour, uplink `u` goes to neighbour `u / k` over
+//! cable `u % k`. No index depends on a count that growth changes. Strides are `parallel`, the T2 ports reserved for a
 //! zone, and the T2 indices reserved for a row.
 
 use closc_topology::{PortRef, Side, Switch, TierId, Topology, ZoneId};
@@ -28,8 +28,8 @@ pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
     Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
 }
 
-/// Returns the lower end of downlink `down` of a T1 or T2; `None` for a T0 (its downlinks go to NICs) and for reserved
-/// ports.
+/// Returns the lower end of downlink `down` of a T1 or T2. `None` for reserved ports, and for a T0, whose downlinks go
+/// to NICs.
 pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far> {
     let (lower, port) = match upper.tier {
         TierId::T0 => return None,

@@ -81,7 +81,7 @@ proptest! {
         let fabric = without(&shape, &picks);
         let graph = FabricGraph::of(&fabric);
         let lonely: Vec<Nic> = graph.isolated_nics().collect();
-        prop_assert_eq!(fabric.lonely_nics(), lonely.iter().min().map(|first| (*first, lonely.len() as u64)));
+        prop_assert_eq!(fabric.isolated_nics(), lonely.iter().min().map(|first| (*first, lonely.len() as u64)));
         prop_assert_eq!(fabric.islands(), graph.islands() as u64);
         let planes = |nic: Nic| {
             let there = |plane: &PlaneId| fabric.has_link(Link::Host(NicPort { plane: *plane, nic }));
@@ -95,7 +95,7 @@ proptest! {
         let is_pair = |one: Nic, two: Nic| (shape.t1 > 0 || one.group == two.group) && (!by_nic || one.zone == two.zone);
         let apart: Vec<(Nic, Nic)> =
             pairs.filter(|(one, two)| one.1 & two.1 == 0 && is_pair(one.0, two.0)).map(|(one, two)| (one.0, two.0)).collect();
-        match fabric.apart() {
+        match fabric.pair_without_common_plane() {
             Some((one, two, count)) => {
                 prop_assert_eq!(count, apart.len() as u64);
                 prop_assert!(apart.contains(&(one, two)), "{one:?} {two:?}");

@@ -86,8 +86,10 @@ pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
         let count = |links: &[bool]| links[cables(at)].iter().filter(|link| **link).count() as f64;
         network.kinds.iter().map(|kind| kind.count() * count(if t0 { &kind.t0 } else { &kind.t1 })).sum()
     };
-    let t0 = |group: usize| shape.t0(group)..shape.t0(group) + shape.t0_up;
-    let t1 = |zone: usize| shape.t1(zone, 0)..shape.t1(zone, 0) + shape.t1s * shape.t1_up;
+    let t0 = |group: usize| shape.first_t0_uplink(group)..shape.first_t0_uplink(group) + shape.t0_up;
+    let t1 = |zone: usize| {
+        shape.first_t1_uplink(zone, 0)..shape.first_t1_uplink(zone, 0) + shape.t1s * shape.t1_up
+    };
     for (side, sends) in [(0, true), (1, false)] {
         for group in (0..shape.all_groups()).filter(|at| groups[side][*at] > 0.0) {
             let capacity = live(&t0, true, group) * shape.speed[1];

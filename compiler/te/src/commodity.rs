@@ -233,7 +233,10 @@ fn usable(network: &Network, from: &Class, to: &Class) -> u16 {
 /// Returns whether a kind of planes has a path between two groups.
 fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
     let shape = &network.shape;
-    let (up, down) = (&kind.t0[shape.t0(a)..][..shape.t0_up], &kind.t0[shape.t0(b)..][..shape.t0_up]);
+    let (up, down) = (
+        &kind.t0[shape.first_t0_uplink(a)..][..shape.t0_up],
+        &kind.t0[shape.first_t0_uplink(b)..][..shape.t0_up],
+    );
     let (za, zb) = (shape.zone(a), shape.zone(b));
     let any =
         |cables: &[bool], t1: usize| cables[t1 * shape.t0_parallel..][..shape.t0_parallel].contains(&true);
@@ -244,7 +247,7 @@ fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
             up.iter().zip(down).any(|(up, down)| *up && *down)
         };
     }
-    let t1 = |zone: usize, t1: usize| &kind.t1[shape.t1(zone, t1)..][..shape.t1_up];
+    let t1 = |zone: usize, t1: usize| &kind.t1[shape.first_t1_uplink(zone, t1)..][..shape.t1_up];
     if network.hop_by_hop {
         let reaches = |links: &[bool], zone: usize, below: &[(usize, usize)]| {
             below.iter().any(|(at, v)| any(links, *at) && t1(zone, *at)[*v])

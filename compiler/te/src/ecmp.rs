@@ -179,12 +179,12 @@ fn list(parts: &Parts, network: &Network, run: Run, paths: &mut Vec<(u32, u32)>)
 /// Puts a flow on a path.
 fn put(network: &Network, run: Run, u: usize, v: usize, gbps: f64, load: &mut PerLink) {
     let shape = &network.shape;
-    load.t0_up[shape.t0(run.a) + u] += gbps;
-    load.t0_down[shape.t0(run.b) + u] += gbps;
+    load.t0_up[shape.first_t0_uplink(run.a) + u] += gbps;
+    load.t0_down[shape.first_t0_uplink(run.b) + u] += gbps;
     if run.far {
         let t1 = u / shape.t0_parallel;
-        load.t1_up[shape.t1(shape.zone(run.a), t1) + v] += gbps;
-        load.t1_down[shape.t1(shape.zone(run.b), t1) + v] += gbps;
+        load.t1_up[shape.first_t1_uplink(shape.zone(run.a), t1) + v] += gbps;
+        load.t1_down[shape.first_t1_uplink(shape.zone(run.b), t1) + v] += gbps;
     }
 }
 

@@ -95,10 +95,10 @@ impl PerLink {
     ) {
         let far = shape.zone(a) != shape.zone(b);
         let upper = |group: usize| {
-            let first = shape.t1(shape.zone(group), 0);
+            let first = shape.first_t1_uplink(shape.zone(group), 0);
             first..first + if far { shape.t1s * shape.t1_up } else { 0 }
         };
-        let lower = |group: usize| shape.t0(group)..shape.t0(group) + shape.t0_up;
+        let lower = |group: usize| shape.first_t0_uplink(group)..shape.first_t0_uplink(group) + shape.t0_up;
         let ranges = [
             (Stage::T0Up, &mut self.t0_up, lower(a)),
             (Stage::T1Up, &mut self.t1_up, upper(a)),

@@ -82,7 +82,7 @@ impl Network {
         for plane in topology.plane_ids() {
             let t0 =
                 (0..shape.all_groups() * shape.t0_up).map(|at| usable(shape.t0_link(plane, at))).collect();
-            let t1_links = shape.t1(shape.zones, 0);
+            let t1_links = shape.first_t1_uplink(shape.zones, 0);
             let t1 = (0..t1_links).map(|at| usable(shape.t1_link(plane, at))).collect();
             let port = |nic| Link::Host(NicPort { plane, nic: shape.nic_at(nic) });
             let host: Vec<bool> = (0..nics).map(|nic| usable(port(nic))).collect();

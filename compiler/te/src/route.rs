@@ -78,7 +78,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     fn cable(&self, stage: Stage, group: usize, t1: usize) -> Best<V> {
         let shape = &self.network.shape;
         let mut best = None;
-        let first = shape.t0(group) + t1 * shape.t0_parallel;
+        let first = shape.first_t0_uplink(group) + t1 * shape.t0_parallel;
         for at in first..first + shape.t0_parallel {
             if let Some(value) = self.t0(stage, at) {
                 better(&mut best, value, at);
@@ -89,7 +89,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
 
     fn same_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
-        let (first_up, first_down) = (shape.t0(a), shape.t0(b));
+        let (first_up, first_down) = (shape.first_t0_uplink(a), shape.first_t0_uplink(b));
         let mut best = None;
         for u in 0..shape.t0_up {
             let ends = (self.t0(Stage::T0Up, first_up + u), self.t0(Stage::T0Down, first_down + u));
@@ -115,7 +115,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
 
     fn same_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
-        let (first_up, first_down) = (shape.t0(a), shape.t0(b));
+        let (first_up, first_down) = (shape.first_t0_uplink(a), shape.first_t0_uplink(b));
         let mut best: Best<V, Route> = None;
         for t1 in 0..shape.t1s {
             let mut ends = None;
@@ -126,7 +126,8 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
                 }
             }
             let Some((ends, u)) = ends else { continue };
-            let (up_at, down_at) = (shape.t1(shape.zone(a), t1), shape.t1(shape.zone(b), t1));
+            let (up_at, down_at) =
+                (shape.first_t1_uplink(shape.zone(a), t1), shape.first_t1_uplink(shape.zone(b), t1));
             let mut middle = None;
             for v in 0..shape.t1_up {
                 let both = (self.t1(Stage::T1Up, up_at + v), self.t1(Stage::T1Down, down_at + v));
@@ -155,7 +156,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         let reach = |stage: Stage, ends: &[Best<V>], zone: usize, below: &[(usize, usize)]| {
             let mut best: Best<V, (usize, usize)> = None;
             for (t1, v) in below {
-                let at = shape.t1(zone, *t1) + v;
+                let at = shape.first_t1_uplink(zone, *t1) + v;
                 if let (Some((end, cable)), Some(over)) = (ends[*t1], self.t1(stage, at)) {
                     better(&mut best, (self.join)(end, over), (cable, at));
                 }

@@ -81,7 +81,7 @@ impl Parts {
         self.t0.resize(shape.t0_up, 0.0);
         self.paths = 0;
         self.upper(network, kind, run, within);
-        let (up, down) = (shape.t0(run.a), shape.t0(run.b));
+        let (up, down) = (shape.first_t0_uplink(run.a), shape.first_t0_uplink(run.b));
         let mut sum = 0.0;
         for u in 0..shape.t0_up {
             if !kind.t0[up + u] || !kind.t0[down + u] {
@@ -112,7 +112,7 @@ impl Parts {
         self.t1.resize(shape.t1s * shape.t1_up, 0.0);
         let (za, zb) = (shape.zone(run.a), shape.zone(run.b));
         for t1 in 0..shape.t1s {
-            let (up, down) = (shape.t1(za, t1), shape.t1(zb, t1));
+            let (up, down) = (shape.first_t1_uplink(za, t1), shape.first_t1_uplink(zb, t1));
             let own = &mut self.t1[t1 * shape.t1_up..][..shape.t1_up];
             for (v, part) in own.iter_mut().enumerate() {
                 let weight = within.map_or(1.0, |within| f64::from(within.t1[t1 * shape.t1_up + v]));
@@ -130,17 +130,17 @@ impl Parts {
     /// Returns how many uplinks of a T1 lead to the other zone's T1.
     fn count(network: &Network, kind: &Kind, run: Run, t1: usize) -> usize {
         let shape = &network.shape;
-        let up = &kind.t1[shape.t1(shape.zone(run.a), t1)..][..shape.t1_up];
-        let down = &kind.t1[shape.t1(shape.zone(run.b), t1)..][..shape.t1_up];
+        let up = &kind.t1[shape.first_t1_uplink(shape.zone(run.a), t1)..][..shape.t1_up];
+        let down = &kind.t1[shape.first_t1_uplink(shape.zone(run.b), t1)..][..shape.t1_up];
         up.iter().zip(down).filter(|(up, down)| **up && **down).count()
     }
 
     /// Spreads a rate over its paths and adds it to the cables of a plane. A negative rate is subtracted.
     pub(crate) fn add(&self, network: &Network, run: Run, gbps: f64, load: &mut PerLink) {
         let shape = &network.shape;
-        let up = &mut load.t0_up[shape.t0(run.a)..][..shape.t0_up];
+        let up = &mut load.t0_up[shape.first_t0_uplink(run.a)..][..shape.t0_up];
         up.iter_mut().zip(&self.t0).for_each(|(cable, part)| *cable += gbps * part);
-        let down = &mut load.t0_down[shape.t0(run.b)..][..shape.t0_up];
+        let down = &mut load.t0_down[shape.first_t0_uplink(run.b)..][..shape.t0_up];
         down.iter_mut().zip(&self.t0).for_each(|(cable, part)| *cable += gbps * part);
         if !run.far {
             return;
@@ -150,9 +150,9 @@ impl Parts {
             let through: f64 =
                 gbps * self.t0[t1 * shape.t0_parallel..][..shape.t0_parallel].iter().sum::<f64>();
             let parts = &self.t1[t1 * shape.t1_up..][..shape.t1_up];
-            let up = &mut load.t1_up[shape.t1(za, t1)..][..shape.t1_up];
+            let up = &mut load.t1_up[shape.first_t1_uplink(za, t1)..][..shape.t1_up];
             up.iter_mut().zip(parts).for_each(|(cable, part)| *cable += through * part);
-            let down = &mut load.t1_down[shape.t1(zb, t1)..][..shape.t1_up];
+            let down = &mut load.t1_down[shape.first_t1_uplink(zb, t1)..][..shape.t1_up];
             down.iter_mut().zip(parts).for_each(|(cable, part)| *cable += through * part);
         }
     }
@@ -167,16 +167,16 @@ impl Parts {
                 .map(|(load, part)| if *part > 0.0 { *load } else { 0.0 })
                 .fold(0.0, f64::max)
         };
-        let up = top(&load.t0_up[shape.t0(run.a)..][..shape.t0_up], &self.t0);
-        let down = top(&load.t0_down[shape.t0(run.b)..][..shape.t0_up], &self.t0);
+        let up = top(&load.t0_up[shape.first_t0_uplink(run.a)..][..shape.t0_up], &self.t0);
+        let down = top(&load.t0_down[shape.first_t0_uplink(run.b)..][..shape.t0_up], &self.t0);
         let mut level = f64::max(up, down) / Stage::T0Up.speed(shape);
         if run.far {
             let (za, zb) = (shape.zone(run.a), shape.zone(run.b));
             for t1 in 0..shape.t1s {
                 if self.t0[t1 * shape.t0_parallel..][..shape.t0_parallel].iter().any(|part| *part > 0.0) {
                     let parts = &self.t1[t1 * shape.t1_up..][..shape.t1_up];
-                    let up = top(&load.t1_up[shape.t1(za, t1)..][..shape.t1_up], parts);
-                    let down = top(&load.t1_down[shape.t1(zb, t1)..][..shape.t1_up], parts);
+                    let up = top(&load.t1_up[shape.first_t1_uplink(za, t1)..][..shape.t1_up], parts);
+                    let down = top(&load.t1_down[shape.first_t1_uplink(zb, t1)..][..shape.t1_up], parts);
                     level = level.max(f64::max(up, down) / Stage::T1Up.speed(shape));
                 }
             }

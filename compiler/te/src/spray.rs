@@ -254,8 +254,10 @@ impl Room {
         let shape = &network.shape;
         let full = level * Stage::T0Up.speed(shape);
         let cable = |up: f64, down: f64| (full - up.max(down)).max(0.0);
-        let (a, b) =
-            (shape.t0(run.a)..shape.t0(run.a) + shape.t0_up, shape.t0(run.b)..shape.t0(run.b) + shape.t0_up);
+        let (a, b) = (
+            shape.first_t0_uplink(run.a)..shape.first_t0_uplink(run.a) + shape.t0_up,
+            shape.first_t0_uplink(run.b)..shape.first_t0_uplink(run.b) + shape.t0_up,
+        );
         let there = kind.t0[a.clone()].iter().zip(&kind.t0[b.clone()]);
         let loads = load.t0_up[a].iter().zip(&load.t0_down[b]);
         self.t0.clear();
@@ -270,7 +272,8 @@ impl Room {
         self.t1.resize(shape.t1s * shape.t1_up, 0.0);
         let mut all = 0.0;
         for t1 in 0..shape.t1s {
-            let (up, down) = (shape.t1(shape.zone(run.a), t1), shape.t1(shape.zone(run.b), t1));
+            let (up, down) =
+                (shape.first_t1_uplink(shape.zone(run.a), t1), shape.first_t1_uplink(shape.zone(run.b), t1));
             let over = &mut self.t1[t1 * shape.t1_up..][..shape.t1_up];
             for (v, room) in over.iter_mut().enumerate() {
                 if kind.t1[up + v] && kind.t1[down + v] {

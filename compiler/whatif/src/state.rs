@@ -42,9 +42,9 @@ impl PathCounts {
     /// Returns the counts if switches choose, given the losses of both ends at each switch where packets turn.
     fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         PathCounts {
-            there: Descent::directed(planned, each, one, other),
-            back: Descent::directed(planned, each, other, one),
-            apart: Descent::paired(planned, one, other),
+            there: Descent::one_way_paths(planned, each, one, other),
+            back: Descent::one_way_paths(planned, each, other, one),
+            apart: Descent::two_way_paths(planned, one, other),
         }
     }
 }
@@ -273,7 +273,7 @@ impl State {
         if self.descent == Descent::Any {
             let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
             let [a, b] = [(from, a), (to, b)].map(|(row, own)| self.lost_at_t2s(row, own, climbs));
-            return PathCounts::chosen(planned, self.shape.ways_to_t2(), &a, &b);
+            return PathCounts::chosen(planned, self.shape.paths_to_t2(), &a, &b);
         }
         let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
         let mut paths = 0;

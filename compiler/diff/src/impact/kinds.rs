@@ -74,7 +74,11 @@ pub(super) fn kinds(
     }
     let none = BTreeSet::new();
     let mut kinds: BTreeMap<Key, (u64, Vec<Sample>)> = BTreeMap::new();
-    for run in runs(before, after, old_ways.apart().chain(new_ways.apart()).chain(named.keys().copied())) {
+    for run in runs(
+        before,
+        after,
+        old_ways.special_groups().chain(new_ways.special_groups()).chain(named.keys().copied()),
+    ) {
         let Run { zone, first, second, count } = run;
         let profiles = (old_ways.profile(zone, first), new_ways.profile(zone, first));
         let special = named.get(&(zone, first)).unwrap_or(&none);
@@ -209,8 +213,8 @@ mod tests {
             let lost = "exceptions:\n  drained: [z1-p0-t0-003, z1-p0-t1-001, z0-p1-t1-002]\n  absent: [z0-p0-t0-002--z0-p0-t1-001]\n";
             let (old, new) = (shape(""), shape(lost));
             let (before, after) = (old.topology(), new.topology());
-            let of = |topology| UsablePaths::of(topology, closc_fabric::Taken::AbsentOrDrained);
-            let runs = runs(before, after, of(before).apart().chain(of(after).apart()));
+            let of = |topology| UsablePaths::of(topology, closc_fabric::LossScope::AbsentOrDrained);
+            let runs = runs(before, after, of(before).special_groups().chain(of(after).special_groups()));
             let of = |run: &Run| (run.zone.0, run.first, run.second, run.count);
             let others = u64::from(groups) - 1;
             let wanted = [(0, 1, None, 1), (0, 0, Some(2), others), (1, 2, None, 1), (1, 0, Some(1), others)];

@@ -3,7 +3,7 @@
 
 use closc_artefacts::Routing;
 use closc_browser::Browser;
-use closc_fabric::{Taken, UsablePaths};
+use closc_fabric::{LossScope, UsablePaths};
 use closc_plan::{Plan, Target};
 use closc_topology::{Companion, Link, Nic, NicPort, PlaneId, RackPlace, Switch, TierId, ZoneId};
 use closc_whatif::{Element, Elements, WhatIf, kind_word};
@@ -231,7 +231,7 @@ fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
 
 /// Counts paths if switches choose them. Any remaining path then leads down.
 fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
-    let ways = UsablePaths::of(plan.topology(), Taken::AbsentOrDrained);
+    let ways = UsablePaths::of(plan.topology(), LossScope::AbsentOrDrained);
     let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));
     let (one, other) = (profile(from), profile(to));
     let inside = (from.zone, from.group) == (to.zone, to.group);

@@ -103,7 +103,7 @@ impl Hops {
         let (plane, to) = (kind.planes[0], shape.group_at(group));
         let zone = shape.zone(group);
         let cables = |t1: usize| {
-            let first = shape.t0(group) + t1 * shape.t0_parallel;
+            let first = shape.first_t0_uplink(group) + t1 * shape.t0_parallel;
             Members::even((first..first + shape.t0_parallel).filter(|at| kind.t0[*at]).collect())
         };
         let last: Vec<Members> = (0..shape.t1s).map(cables).collect();
@@ -111,7 +111,7 @@ impl Hops {
         let mut down = Vec::with_capacity(network.below.len());
         for (index, below) in network.below.iter().enumerate() {
             down.push(if is_whole {
-                Members::even(below.iter().map(|(t1, v)| shape.t1(zone, *t1) + v).collect())
+                Members::even(below.iter().map(|(t1, v)| shape.first_t1_uplink(zone, *t1) + v).collect())
             } else if below.is_empty() {
                 Members::default()
             } else {
@@ -123,7 +123,7 @@ impl Hops {
             vec![Members::default(); if network.below.is_empty() { 0 } else { shape.zones * shape.t1s }];
         for (at, ways) in over.iter_mut().enumerate().filter(|(at, _)| at / shape.t1s != zone) {
             let (from, t1) = (at / shape.t1s, at % shape.t1s);
-            let first = shape.t1(from, t1);
+            let first = shape.first_t1_uplink(from, t1);
             *ways = if is_whole {
                 Members::even((first..first + shape.t1_up).collect())
             } else {
@@ -143,7 +143,7 @@ impl Hops {
     ) -> Rc<Members> {
         let shape = &network.shape;
         let make = || {
-            let first = shape.t0(group);
+            let first = shape.first_t0_uplink(group);
             Rc::new(if kind.is_whole() {
                 Members::even((first..first + shape.t0_up).collect())
             } else {
