@@ -1,9 +1,9 @@
 //! The closc command: the only crate of the compiler with a terminal interface and exit codes.
 //!
-//! Results go to stdout, messages and progress to stderr. Exit codes are a contract (`docs/cli.md`): 0
-//! success, 1 failure or a violation, 2 differences, 64 invalid command line.
+//! Results go to stdout, messages and progress to stderr. `docs/cli.md` specifies the exit codes: 0 success, 1 failure
+//! or a violation, 2 differences, 64 invalid command line.
 
-#![allow(unreachable_pub, reason = "a program has no outside: `pub` says what a module offers the others")]
+#![allow(unreachable_pub, reason = "a binary has no public API: `pub` marks items that other modules use")]
 
 mod args;
 mod audit;

@@ -212,7 +212,7 @@ pub(crate) fn judged<T: Serialize>(
     Ok(outcome)
 }
 
-/// Tells whether the result of a command is not printed.
+/// Returns whether the result of a command is not printed.
 pub(crate) fn is_silent(args: &Args, outcome: Outcome) -> bool {
     args.quiet && outcome == Outcome::Fine
 }
@@ -227,7 +227,7 @@ pub(crate) fn input_path(path: &Utf8Path) -> &Utf8Path {
     if path == STANDARD { Utf8Path::new("/dev/stdin") } else { path }
 }
 
-/// Tells whether a file is written to standard output. Nothing else is then printed there.
+/// Returns whether a file is written to standard output. Nothing else is then printed there.
 pub(crate) fn is_standard(path: Option<&Utf8PathBuf>) -> bool {
     path.is_some_and(|path| path == STANDARD)
 }

@@ -59,9 +59,9 @@ fn what_is_not_judged_is_said_why() {
     let (place, served) = (Place::new(), Served::new());
     let address = served.address();
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--section", "99"]);
-    assert!(unknown.contains("no corner case in section `99`"), "{unknown}");
+    assert!(unknown.contains("section `99` has no corner"), "{unknown}");
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--corner", "none"]);
-    assert!(unknown.contains("no corner has the name `none`"), "{unknown}");
+    assert!(unknown.contains("unknown corner `none`"), "{unknown}");
     place.ends(0, &["conformance", &address, "--device-id", "3", "--section", "17"]);
     let running = place.ends(1, &["conformance", &address, "--device-id", "3"]);
     assert!(running.contains("device 3 runs a pipeline") && running.contains("--replace"), "{running}");

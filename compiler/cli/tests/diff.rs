@@ -137,11 +137,15 @@ fn a_saved_difference_is_shown_and_checked() {
     place.write("a.yaml", p4().replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
     let why = place.ends(1, &["diff", "--check", "plan.diff"]);
     assert!(
-        why.contains("the saved difference is stale: `a.yaml` was ") && why.contains("compare again"),
+        why.contains("the saved difference is stale: the digest of `a.yaml` changed from ")
+            && why.contains("compare again"),
         "{why}"
     );
     let why = place.ends(1, &["push", "plan.diff", "--inventory", "lab"]);
-    assert!(why.contains("is stale: `a.yaml` was "), "a stale difference is not pushed either: {why}");
+    assert!(
+        why.contains("is stale: the digest of `a.yaml` changed from "),
+        "a stale difference is not pushed either: {why}"
+    );
     place.write("other.json", "{}");
     assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is not a saved difference"));
 }

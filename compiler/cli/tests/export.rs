@@ -327,7 +327,7 @@ fn a_report_shows_what_changed() {
     assert!(page.contains(". None is cut off.") && page.contains("Changed tiers"));
     let said =
         place.ends(1, &["export", "report", "fabric.yaml", "--out", "c.html", "--changes", "changes.json"]);
-    assert!(said.contains("the new side of `changes.json` is another fabric than `fabric.yaml`"), "{said}");
+    assert!(said.contains("the new side of `changes.json` does not match `fabric.yaml`"), "{said}");
     let html = place.ends(2, &["diff", "fabric.yaml", "after.yaml", "--format", "html"]);
     assert!(html.contains("<p class=\"verdict warn\">") && !html.contains('`'), "{html}");
     assert!(html.contains("<code>p0-t1-001</code>") && html.contains("<svg "), "{html}");

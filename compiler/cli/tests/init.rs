@@ -58,7 +58,7 @@ fn a_later_release_is_stated() {
     let output = place.closc(&words);
     let said = String::from_utf8_lossy(&output.stderr);
     let release = "`sonic` master, the first release with hwsku `NH-4210-F-O256`";
-    assert!(said.contains(&format!("\nthe file states the release {release}\n")), "{said}");
+    assert!(said.contains(&format!("\nthe file sets the release {release}\n")), "{said}");
     assert!(said.contains("\nwarning[W0203]: `sonic` master "), "{said}");
     let text = place.read("th6.yaml");
     assert!(

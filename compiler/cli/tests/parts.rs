@@ -71,7 +71,10 @@ fn merged_parts_are_the_whole() {
         line(&whole, "paths: ")
     );
     let why = place.ends(1, &["verify", "whole", "--select", "tier=t0"]);
-    assert!(why.contains("a plane is proved as a whole"), "{why}");
+    assert!(
+        why.contains("the selection contains only some switches of a plane; expected `--select plane=P`"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Published fabrics: their files have the published counts, and small ones compile and verify.
 //!
-//! Constants are from the documents that the files name, not from output of closc.
+//! Constants are from the documents that the files name, or follow from the choices in the file, not from output of
+//! closc.
 
 mod common;
 
@@ -30,7 +31,7 @@ const fn two_tiers(
     Published { file, gpus, t0, t1: Some(t1), t2: Some(0), host_links, fabric_links: Some(fabric_links) }
 }
 
-/// Three tiers, with one cable between two tiers per NIC.
+/// Three tiers, with as many cables between adjacent tiers as NICs.
 const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Published {
     Published {
         file,
@@ -90,7 +91,7 @@ const PUBLISHED: [Published; 24] = [
         host_links: 100_000,
         fabric_links: None,
     },
-    // The table of endpoints is from the paper (arXiv 2605.04333), 8 x (512 T0s + 256 T1s).
+    // The table of endpoints is from the paper (arXiv 2605.04333). It has 8 planes of 512 T0s and 256 T1s.
     two_tiers("../mrc-8x512", 131_072, [8 * 512, 8 * 256], [1_048_576, 1_048_576]),
 ];
 

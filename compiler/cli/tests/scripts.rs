@@ -7,8 +7,8 @@ use std::process::Command;
 
 use common::{Place, root};
 
-/// In earlier versions, a name in an untrusted file could notify a team, and a file name with a leading dash was parsed
-/// as an option.
+/// In earlier versions, a name in an untrusted file could notify a team. A file name with a leading dash was parsed as
+/// an option.
 #[test]
 fn comments_have_no_mentions_and_names_are_not_options() {
     let place = Place::new();

@@ -1,5 +1,5 @@
 //! `closc push` to many SONiC switches over gNMI, each a server on loopback from the deploy crate's tests. The push is
-//! killed at a call number that all switches count together, so that nothing depends on time.
+//! killed at a given call, counted over all switches, so that nothing depends on time.
 
 mod common;
 #[path = "../../../p4/deploy/tests/deploy/gnmi/server.rs"]
@@ -186,7 +186,7 @@ async fn pushes_over_gnmi_to_64_switches_that_are_killed_are_finished_by_the_nex
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
+async fn diff_compares_live_switches_over_gnmi() {
     let fleet = Fleet::new(1, 1);
     let diff = async |code: i32, sides: &'static [&'static str]| {
         let mut command =
@@ -218,7 +218,7 @@ async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
+async fn saved_plans_are_pushed_and_rejected_after_a_switch_changed() {
     let fleet = Fleet::new(1, 1);
     let saved = async |arguments: &[&str]| {
         let arguments = [arguments, &["--inventory", "inventory.yaml"]].concat();
@@ -241,7 +241,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         assert_eq!(code, Some(1), "{file}: {said}");
         assert!(said.contains("has moved") || said.contains("is stale"), "{file}: {said}");
         fleet.switches[first].lock().running = held;
-        // Changes of the site's configuration do not matter.
+        // Changes to the site's configuration do not matter.
         fleet.switches[first].lock().running["TACPLUS"]["global"]["timeout"] = json!("9");
         let (code, said) = fleet.push(file, &[], None).await;
         assert_eq!(code, Some(0), "{file}: {said}");
@@ -262,7 +262,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_over_gnmi_says_what_it_does() {
+async fn a_push_over_gnmi_reports_its_actions() {
     let fleet = Fleet::new(1, 1);
     let (code, said) = fleet.push("b", &["--dry-run"], None).await;
     assert_eq!(code, Some(2), "{said}");

@@ -6,7 +6,7 @@ use super::number;
 
 /// The server to judge, and the program to judge it with.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 no corner failed, 1 some failed, or the server cannot be tested")]
+#[command(after_help = "Exit codes: 0 no corner failed, 1 a corner failed or the server cannot be tested")]
 pub(crate) struct ConformanceArgs {
     /// Address of the server: `HOST:PORT` or `unix:PATH`
     pub address: String,

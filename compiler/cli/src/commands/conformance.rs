@@ -23,12 +23,12 @@ pub(crate) const CONFORMANCE: Document<Report> = Document::new("closc-conformanc
 /// Maximum size of a compiled program for the target, in bytes.
 const PROGRAM_MAX: u64 = 256 << 20;
 
-/// Tests a server; exits with 1 if a test case failed.
+/// Tests a server; exits with 1 if a corner failed.
 pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
     for number in &command.section {
         if !Section::ALL.iter().any(|section| section.is_in(number)) {
             let known: Vec<&str> = Section::ALL.iter().map(|section| section.number()).collect();
-            bail!("no corner case in section `{number}`; expected one of {}", known.join(", "));
+            bail!("section `{number}` has no corner; expected one of {}", known.join(", "));
         }
     }
     let wanted = |section: Section, id: &str| {
@@ -41,7 +41,7 @@ pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
         let subject = subject(command).await?;
         let known = corners(subject.p4info.clone())?;
         if let Some(corner) = command.corner.iter().find(|corner| !known.contains(&corner.as_str())) {
-            bail!("no corner has the name `{corner}`; `closc conformance --all` lists the names");
+            bail!("unknown corner `{corner}`; `closc conformance ADDRESS --all` prints the names");
         }
         let show_progress = |done: usize, count: usize| {
             bar.set_length(count as u64);

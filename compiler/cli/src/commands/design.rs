@@ -353,7 +353,7 @@ fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String>
     reasons
 }
 
-/// Tells whether a routing cannot use parallel cables on an operating system.
+/// Returns whether a routing cannot use parallel cables on an operating system.
 fn is_single(routing: Routing, locators: Support) -> bool {
     routing.is_source_routed() && locators != Support::Whole
 }

@@ -22,8 +22,8 @@ use crate::output::{self, Document, Outcome, Usage};
 
 pub use live::{LIVE, configurations, digest};
 pub(crate) use side::Reading;
-pub(crate) use side::one;
-pub use side::{Planned, Side, plans, unchanged, without};
+pub(crate) use side::read_side;
+pub use side::{PlannedFabric, Side, plans, read_unchanged_side, with_drained};
 
 /// Changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
@@ -56,7 +56,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
         }
         (LIVE, other) | (other, LIVE) => live::compare(args, command, other, old == LIVE)?,
         (old, new) => {
-            let Some((old, new)) = side::both(args, old, new)? else { return Ok(Outcome::Failed) };
+            let Some((old, new)) = side::read_both_sides(args, old, new)? else { return Ok(Outcome::Failed) };
             if let Some(folder) = &command.patches {
                 patches::write(args, folder, &old, &new)?;
             }
@@ -144,7 +144,7 @@ fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
 }
 
 /// Compares two plans. Files that may change are rendered to find out whether they do.
-pub fn of_plans(before: &Planned, after: &Planned, options: Options) -> Report {
+pub fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: Options) -> Report {
     let (old, new, templates) = (&before.plan, &after.plan, Templates::shipped());
     let differs = |item| {
         let unit = match item {
@@ -186,7 +186,7 @@ fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()>
         if then.source == LIVE {
             live::unchanged(args, command, then, other)?;
         } else {
-            unchanged(args, then)?;
+            read_unchanged_side(args, then)?;
         }
     }
     Ok(())

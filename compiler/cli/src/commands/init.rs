@@ -1,8 +1,8 @@
 //! `closc init`: creates a commented fabric file for a NIC count.
 //!
 //! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
-//! `closc design`, so the checks find nothing but known faults of releases. These are printed, with the release that the
-//! file states, if it needs a later one. If the design exceeds an assumed limit, this is printed too.
+//! `closc design`, so the checks find nothing but known faults of releases. Known faults are printed. If the file needs
+//! a later release, that release is printed too. If the design exceeds an assumed limit, this is printed too.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -57,11 +57,11 @@ fn found(args: &Args, (need, compares): (&Need, bool), catalogue: &Catalogue) ->
             return Ok(found);
         }
     }
-    // Without a design, the reason is that of the wanted routing.
+    // If no design exists, the error gives the reason for the requested routing.
     design::found(args, &asked, SHOWN)
 }
 
-/// Where answers are read from that no flag gives.
+/// Source of the answers that no flag gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
     /// A terminal, with questions.
@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// Tells whether the user picks a design from a printed list.
+    /// Returns whether the user picks a design from a printed list.
     fn is_page(self, command: &InitArgs) -> bool {
         self == Answers::Terminal && command.pick.is_none()
     }
@@ -95,7 +95,7 @@ fn other_routing(found: &Designs, picked: &Row) {
     if let Some((routing, switches)) = found.fewer_than(picked.routing) {
         let switches = counted(switches.into(), "switch");
         output::say(format_args!(
-            "`{routing}` needs {switches}: use `--routing {routing}`, or compare designs by `closc design`"
+            "`{routing}` needs {switches}: use `--routing {routing}`, or compare designs with `closc design`"
         ));
     }
 }
@@ -140,7 +140,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
 }
 
 /// Returns the operating systems to try: that of the command line, else those of the platforms, else all that run on
-/// hardware. FRR on hardware has no QoS, so a platform that runs another one gets that.
+/// hardware. closc has no QoS for FRR on hardware, so a platform that also runs another OS gets that OS.
 fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if let Some(os) = asked {
         return vec![os];
@@ -199,7 +199,7 @@ pub(crate) struct Written {
     /// Platform of each tier, the lowest first.
     platforms: Vec<String>,
     os: &'static str,
-    /// The release that the file states, if the release that is assumed otherwise lacks a hwsku.
+    /// The release that the file sets, if the default release lacks a hwsku.
     release: Option<String>,
     /// Known faults of the release that affect the fabric (W0203).
     known_faults: Vec<String>,
@@ -232,13 +232,13 @@ fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
         design::title(picked)
     ));
     if let Some(release) = &picked.release {
-        output::say(format_args!("the file states the release {release}"));
+        output::say(format_args!("the file sets the release {release}"));
     }
     for fault in &picked.known_faults {
         output::say(format_args!("warning[{}]: {fault}", design::KNOWN_FAULT));
     }
     if let Some(assumed) = &picked.assumed {
-        output::say(format_args!("the file allows to exceed an assumed limit: {assumed}"));
+        output::say(format_args!("the file allows an assumed limit to be exceeded: {assumed}"));
     }
     Ok(())
 }
@@ -269,7 +269,7 @@ impl Answers {
             let mut line = String::new();
             let read = stdin().read_line(&mut line).context("cannot read the answer")?;
             if read == 0 && self == Answers::Terminal {
-                bail!("no answer: nothing was written; `--{flag}` answers it without a question");
+                bail!("no answer, so nothing was written\nhelp: use `--{flag}`");
             }
             let line = line.trim();
             let value = if line.is_empty() { Ok(default.clone()) } else { taken(flag, line) };
@@ -296,7 +296,7 @@ fn taken<T: Clone + Send + Sync + 'static>(flag: &str, answer: &str) -> Result<T
     };
     let mut matches =
         command.try_get_matches_from(["init".to_owned(), format!("--{flag}={answer}")]).map_err(why)?;
-    matches.remove_one::<T>(flag).ok_or_else(|| format!("`{answer}` is none"))
+    matches.remove_one::<T>(flag).ok_or_else(|| format!("`{answer}` is not a valid value"))
 }
 
 #[cfg(test)]

@@ -140,15 +140,16 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let hosts = terms.has_hosts();
     if let Some(zone) = terms.zones().first().filter(|_| terms.has_switches()) {
         bail!(
-            "a plane is proved as a whole, and `zone={zone}` has some switches of each: `--select tier=hosts,zone={zone}` are the \
-             path tables of the zone"
+            "`zone={zone}` selects only some switches of each plane; expected complete planes\n\
+             help: `--select tier=hosts,zone={zone}` verifies the path tables of the zone"
         );
     }
     let switches = terms.has_switches();
     let cut = terms.picks_devices() && (terms.has_switches() || !hosts);
     if cut || !(hosts || switches) {
         bail!(
-            "a plane is proved as a whole: `--select plane=P`, or `tier=hosts` with `zone=Z` for path tables"
+            "the selection contains only some switches of a plane; expected `--select plane=P`, or `tier=hosts` with \
+             `zone=Z` for path tables"
         );
     }
     let (planes, zones) = (terms.planes().to_vec(), terms.zones().to_vec());

@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-/// Tells whether a path may be a fabric file. Pipes are not, because reading one may block for ever.
+/// Returns whether a path may be a fabric file. Pipes are not, because reading one may block for ever.
 pub(super) fn is_fabric_file(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
@@ -107,7 +107,7 @@ fn only_file_here() -> Option<PathBuf> {
     is_only.then_some(file)
 }
 
-/// Tells whether a file has the key that every fabric file has.
+/// Returns whether a file has the key that every fabric file has.
 fn is_fabric(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.starts_with("fabric:")))
 }

@@ -9,7 +9,7 @@ use crate::common;
 use crate::fleet::{Fleet, RUN};
 use crate::system::{Shape, system};
 
-/// Starts the daemons of FRRouting for every switch in its namespace; returns whether this machine has them.
+/// Starts the daemons of FRRouting for every switch in its namespace; returns whether all of them started.
 fn daemons(fleet: &Fleet) -> bool {
     for name in &fleet.names {
         let namespace = fleet.namespace(name);

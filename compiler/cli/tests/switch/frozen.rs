@@ -93,7 +93,7 @@ fn another_controller_takes_over_from_a_frozen_one() {
 
 /// With `--format json` each line is a document; the first one is the `watching` event.
 #[test]
-fn a_watch_says_json_line_by_line() {
+fn watch_prints_one_json_document_per_line() {
     let place = Place::new();
     place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree", "--quiet"]);
     let switch = SwitchProcess::start(1, &[]);

@@ -1,4 +1,4 @@
-//! State that the course of the demo and its page share.
+//! State shared by the demo thread and its page.
 //!
 //! In: frames, wishes. Out: the same, as JSON for the page. Invariants: all lists are bounded.
 
@@ -35,16 +35,16 @@ pub(super) enum Wish {
 pub(super) struct Frame {
     /// End of the interval, in fabric time.
     pub(super) at_ms: u64,
-    /// Spray, then flow.
+    /// The job that sprays packets, then the job with one path per flow.
     pub(super) lanes: Vec<Lane>,
 }
 
 /// Traffic of one job.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Lane {
-    /// Bytes of messages that arrived, in Mb/s.
+    /// Rate of delivered messages, in Mb/s.
     pub(super) mbps: f64,
-    /// Packets sent over each plane, in Mb/s.
+    /// Rate sent over each plane, in Mb/s.
     pub(super) planes: Vec<f64>,
     /// Packets lost.
     pub(super) lost: u64,
@@ -113,7 +113,6 @@ struct Inner {
     ended: Option<String>,
 }
 
-/// The stage.
 #[derive(Default)]
 pub(super) struct Stage(Mutex<Inner>);
 

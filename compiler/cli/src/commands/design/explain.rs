@@ -121,7 +121,7 @@ fn text(explained: &Explained, need: &Need) -> String {
     if explained.warnings > 0 {
         let _ = writeln!(
             text,
-            "`closc check` has {} for it, without `W0203` and `W0904`; designs have only those that they accept by name",
+            "`closc check` prints {} for it, not counting `W0203` and `W0904`; a proposed design has only warnings that its file allows",
             counted(explained.warnings as u64, "warning")
         );
     }
@@ -132,17 +132,17 @@ fn text(explained: &Explained, need: &Need) -> String {
     }
     if !explained.assumed_better.is_empty() {
         text.push_str(
-            "These have better numbers, but exceed an assumed limit. They do not remove a fabric within published limits:\n",
+            "These have better numbers, but exceed an assumed limit. They do not rule out a fabric that is within published limits:\n",
         );
         explained.assumed_better.iter().for_each(|better| differences(&mut text, better));
     }
     text
 }
 
-/// Returns whether the fabric is on the front.
+/// Returns the sentence that reports whether the fabric is on the front.
 fn verdict(explained: &Explained, need: &Need) -> String {
     let nics = number(need.nics.into());
-    let front = format!("the front for {nics} NICs, which is {}", counted(explained.front as u64, "design"));
+    let front = format!("the front for {nics} NICs, which has {}", counted(explained.front as u64, "design"));
     if explained.on_front {
         format!("It is on {front}.")
     } else if !explained.outside.is_empty() {

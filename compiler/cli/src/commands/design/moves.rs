@@ -146,7 +146,7 @@ fn earlier<'a>(
     Ok(stages)
 }
 
-/// Tells whether T0s are equal, with their NICs, uplinks and positions in a zone.
+/// Returns whether T0s are equal, with their NICs, uplinks and positions in a zone.
 fn has_t0s_of(design: &Design<'_>, last: &Design<'_>) -> bool {
     let side = |side: Side| (side.count, side.breakout);
     let tier = |tier: &Tier<'_>| (tier.platform.id.clone(), side(tier.down), tier.up.map(side));

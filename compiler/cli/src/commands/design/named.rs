@@ -22,13 +22,15 @@ pub(super) fn design<'a>(
 ) -> anyhow::Result<Design<'a>> {
     let topology = plan.topology();
     if let Some(why) = irregular(topology) {
-        anyhow::bail!("`{file}` {why}: `closc design` compares fabrics with one kind of switch per tier");
+        anyhow::bail!(
+            "`{file}` {why}; expected one kind of switch per tier, one operating system and no absent elements"
+        );
     }
     let planes = u32::from(topology.planes);
     let zones = u32::from(topology.zones);
     let groups = u32::from(topology.hosts.groups);
     let tier = |of, switches| tier(of, switches, catalogue);
-    // The T0s of a single tier are not joined: each is a zone.
+    // Groups of a single tier are not connected, so each group is a zone.
     let (groups, zones) = if topology.has_t1() { (groups, zones) } else { (1, groups * zones) };
     let port_mbps = topology.hosts.nic_speed.mbps() / planes;
     let t2 = topology.t2.as_ref();
@@ -122,7 +124,10 @@ pub(super) fn measure(
         }
         Unmeasured::Power => {
             let [typical, _] = design.power(media).unpublished();
-            anyhow::anyhow!("`{file}` has items without published power: {}; {OWN_POWER}", listed(typical))
+            anyhow::anyhow!(
+                "`{file}` has items without published power: {}\nhelp: {OWN_POWER}",
+                listed(typical)
+            )
         }
     })
 }

@@ -19,7 +19,7 @@ const PRICES_MAX: u64 = 1 << 20;
 pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
     if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {
-        bail!("`--stages` lists each stage once, the smallest first");
+        bail!("`--stages` is not in ascending order; expected each stage once, the smallest first");
     }
     if let (Some(nics), Some(later)) =
         (command.nics, command.grow_to.filter(|later| command.nics > Some(*later)))

@@ -77,7 +77,7 @@ pub(crate) struct Row {
     pub unequal_lanes: Vec<String>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
-    /// The release that the file states, if the release that is assumed otherwise lacks a hwsku.
+    /// The release that the file sets, if the default release lacks a hwsku.
     pub release: Option<String>,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,

@@ -24,7 +24,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     if command.text {
         bail!("entries of switches have no text difference: omit `--text`");
     }
-    let Some(side) = side::one(args, other)? else { return Ok(None) };
+    let Some(side) = side::read_side(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
     // If a switch changes between the two reads, the difference becomes stale, because its digest is of the earlier
     // state.
@@ -54,7 +54,7 @@ pub fn unchanged(
     then: &closc_diff::Side,
     other: &closc_diff::Side,
 ) -> anyhow::Result<()> {
-    let side = side::unchanged(args, other)?;
+    let side = side::read_unchanged_side(args, other)?;
     let [programmed, fleet] = fleets(command, &side)?;
     let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (_, held) = read(args, &programmed, &fleet)?;

@@ -25,13 +25,13 @@ use crate::input;
 /// A side of a comparison.
 pub enum Side {
     /// A fabric file.
-    Plan(Box<Planned>),
+    Plan(Box<PlannedFabric>),
     /// A compiled tree.
-    Tree(Box<Compiled>),
+    Tree(Box<CompiledTree>),
 }
 
 /// A fabric that was read and found valid.
-pub struct Planned {
+pub struct PlannedFabric {
     /// Its plan.
     pub plan: Plan,
     /// Its source, fabric name and digest.
@@ -39,7 +39,7 @@ pub struct Planned {
 }
 
 /// A tree whose manifest was read.
-pub struct Compiled {
+pub struct CompiledTree {
     place: Utf8PathBuf,
     files: Arc<dyn closc_artefacts::Files>,
     manifest: Manifest,
@@ -99,7 +99,7 @@ fn made(plan: Plan) -> Tree {
     Tree::made(fabric, devices, without_files, planes, Arc::new(files))
 }
 
-impl Compiled {
+impl CompiledTree {
     /// Returns the digests by path.
     pub fn files(&self) -> Files<'_> {
         self.manifest.files.iter().map(|(path, entry)| (path.as_str(), entry.blake3.as_str())).collect()
@@ -112,7 +112,7 @@ impl Compiled {
 }
 
 /// Reads both sides; `None` if one has errors, which were shown.
-pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
+pub fn read_both_sides(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
     let (old, new) = rayon::join(|| read(&old_options(args), old), || read(&input::options(args), new));
     Ok(Reading::both_shown(args, old?, new?))
 }
@@ -124,12 +124,12 @@ fn old_options(args: &Args) -> Options {
 }
 
 /// Reads one side; `None` if it has errors, which were shown.
-pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
+pub fn read_side(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
     Ok(read(&input::options(args), source)?.shown(args))
 }
 
 /// Reads a side of a saved difference; fails if it has changed since.
-pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
+pub fn read_unchanged_side(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
     // A saved difference may name any file of this machine: error messages could quote it, and a pipe could block.
     let is_object = then.source.starts_with("git:");
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
@@ -146,7 +146,7 @@ pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
     if then.digest != now.digest {
         let short = |digest: &str| digest[..digest.len().min(12)].to_owned();
         bail!(
-            "the saved difference is stale: `{}` was {} and is {}; compare again",
+            "the saved difference is stale: the digest of `{}` changed from {} to {}\nhelp: compare again",
             then.source,
             short(&then.digest),
             short(&now.digest)
@@ -156,7 +156,7 @@ pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
 }
 
 /// Returns a fabric file's side with more switches and cables drained.
-pub fn without(side: &Side, names: &[String]) -> anyhow::Result<Side> {
+pub fn with_drained(side: &Side, names: &[String]) -> anyhow::Result<Side> {
     let Side::Plan(planned) = side else { bail!("a tree has no waves: compare fabric files") };
     let topology = planned.plan.topology();
     let place = |name: &String| {
@@ -167,12 +167,12 @@ pub fn without(side: &Side, names: &[String]) -> anyhow::Result<Side> {
         |name| place(name).with_context(|| format!("`{}` is not a switch or cable", name.escape_debug()));
     let places = names.iter().map(named).collect::<anyhow::Result<BTreeSet<Place>>>()?;
     let plan = Plan::new(closc_diff::rollout::without(planned.plan.fabric(), &places));
-    Ok(Side::Plan(Box::new(Planned { plan, side: planned.side.clone() })))
+    Ok(Side::Plan(Box::new(PlannedFabric { plan, side: planned.side.clone() })))
 }
 
 /// Reads two fabric files; `None` if one has errors, which were shown.
-pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planned, Planned)>> {
-    match both(args, old, new)? {
+pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(PlannedFabric, PlannedFabric)>> {
+    match read_both_sides(args, old, new)? {
         Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((*old, *new))),
         Some(_) => bail!("name two fabric files, not trees"),
         None => Ok(None),
@@ -203,7 +203,7 @@ impl Reading {
     }
 
     /// Returns the plan, if the side is a fabric file without errors.
-    pub(crate) fn planned(&self) -> Option<&Planned> {
+    pub(crate) fn planned(&self) -> Option<&PlannedFabric> {
         match &self.side {
             Some(Side::Plan(planned)) => Some(planned),
             Some(Side::Tree(_)) | None => None,
@@ -257,7 +257,7 @@ fn read(options: &Options, source: &str) -> anyhow::Result<Reading> {
     Ok(plan(&source, front::read(&source, options)?))
 }
 
-fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
+fn tree(place: &Utf8Path) -> anyhow::Result<CompiledTree> {
     let files: Arc<dyn closc_artefacts::Files> =
         crate::tree::open(place, crate::tree::Keys { public: &[], needed: None })?.into();
     let path = place.join(paths::MANIFEST);
@@ -268,10 +268,10 @@ fn tree(place: &Utf8Path) -> anyhow::Result<Compiled> {
         fabric: manifest.fabric.clone(),
         digest: blake3::hash(&bytes).to_string(),
     };
-    Ok(Compiled { place: place.to_owned(), files, manifest, side })
+    Ok(CompiledTree { place: place.to_owned(), files, manifest, side })
 }
 
-/// Plans the text of a fabric file.
+/// Converts the result of reading a fabric file to a side.
 fn plan(source: &Source, reading: front::Reading) -> Reading {
     let front::Reading { plan, diagnostics, sources } = reading;
     let side = plan.map(|plan| {
@@ -280,7 +280,7 @@ fn plan(source: &Source, reading: front::Reading) -> Reading {
             fabric: plan.topology().name.to_string(),
             digest: closc_compile::meaning(&plan).to_string(),
         };
-        Side::Plan(Box::new(Planned { plan, side }))
+        Side::Plan(Box::new(PlannedFabric { plan, side }))
     });
     Reading { side, diagnostics, sources }
 }

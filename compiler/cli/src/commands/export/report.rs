@@ -10,7 +10,7 @@ use closc_diff::{Options, Report};
 use super::list;
 use crate::args::export::ReportArgs;
 use crate::args::{Args, Format};
-use crate::commands::diff::{self, Planned, Side};
+use crate::commands::diff::{self, PlannedFabric, Side};
 use crate::input;
 use crate::output::{self, Outcome, Usage};
 
@@ -36,7 +36,9 @@ pub(super) fn run(args: &Args, command: &ReportArgs) -> anyhow::Result<Outcome> 
 fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
     if args.format == Format::Markdown {
         if command.since.is_some() || command.changes.is_some() {
-            bail!(Usage("`closc diff OLD NEW --format markdown` writes what changed"));
+            bail!(Usage(
+                "`--format markdown` does not support `--since` and `--changes`; use `closc diff OLD NEW --format markdown`"
+            ));
         }
         let input = input::read_again(args, &command.file)?;
         return Ok(input.map(|input| closc_report::markdown(&input.plan)));
@@ -47,7 +49,7 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
         return Ok(Some(closc_report::page(&after.plan, Some(&changes))));
     }
     if let Some(saved) = &command.changes {
-        let Some(side) = diff::one(args, command.file.as_str())? else { return Ok(None) };
+        let Some(side) = diff::read_side(args, command.file.as_str())? else { return Ok(None) };
         let Side::Plan(planned) = side else { bail!("`{}` is a tree: name the fabric file", command.file) };
         let changes = changes(saved, &planned)?;
         return Ok(Some(closc_report::page(&planned.plan, Some(&changes))));
@@ -57,11 +59,11 @@ fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
 }
 
 /// Reads a saved difference, and refuses one of another file.
-fn changes(saved: &Utf8Path, planned: &Planned) -> anyhow::Result<Report> {
+fn changes(saved: &Utf8Path, planned: &PlannedFabric) -> anyhow::Result<Report> {
     let changes = diff::saved(saved)?;
     if changes.new.digest != planned.side.digest {
         bail!(
-            "the new side of `{saved}` is another fabric than `{}`: compare again with `closc diff OLD {} --out {saved}`",
+            "the new side of `{saved}` does not match `{}`: compare again with `closc diff OLD {} --out {saved}`",
             planned.side.source,
             planned.side.source
         );

@@ -1,5 +1,5 @@
-//! `closc lab run`: everything in one command. Compiles, brings the fabric up, programs it over P4Runtime, walks every
-//! path, and takes it down again.
+//! `closc lab run`: everything in one command. Compiles a fabric, starts its switches, programs P4 switches over
+//! P4Runtime, walks the paths, and stops the switches.
 
 use std::time::Instant;
 
@@ -132,7 +132,7 @@ fn summary(report: &Report, fine: bool) -> String {
     format!("{word}: {:.2} s{memory}\n", report.seconds)
 }
 
-/// Adds to the error of an interruption that the lab was taken down.
+/// Extends the error of an interruption: the lab was taken down.
 fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
     match error.downcast::<LabError>() {
         Ok(error @ LabError::Interrupted) if is_down => LabError::TakenDown { error: Box::new(error) }.into(),
@@ -149,7 +149,7 @@ fn way_out(error: LabError) -> anyhow::Error {
         return error;
     }
     error.context(
-        "the switches of this fabric are not P4 switches, so the kernel is to run them; write `platform: bmv2, os: p4` \
-         for every tier, and embedded switches run it without any privilege",
+        "the kernel must run switches that are not P4 switches; to use embedded switches without privileges, write \
+         `platform: bmv2, os: p4` for every tier",
     )
 }

@@ -1,7 +1,7 @@
-//! Changes of a fabric file: `racks`, and lengths and media of cables.
+//! Changes to a fabric file: `racks`, and lengths and media of cables.
 //!
-//! In: the text of the file. Out: the text with the changes. Invariants: comments and order stay; a medium is replaced only if it
-//! does not reach.
+//! In: the text of the file. Out: the text with the changes. Invariants: order stays, and comments except those on
+//! assumed lengths. A medium is replaced only if it does not reach.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,6 @@ pub(super) struct Cables {
     pub(super) kinds: Vec<CableKind>,
 }
 
-/// A kind of cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CableKind {
     /// Its key in `cables`.
@@ -93,7 +92,9 @@ pub(super) fn with_cables(text: &str, cables: &Cables) -> anyhow::Result<String>
         .collect();
     let edits = closc_topology::edits(Sources::new().add("", text), text, &changes);
     let changed = edits.and_then(|edits| closc_topology::apply(text, &edits));
-    changed.map(|text| without_assumptions(&text)).context("`cables` have a form that does not permit it")
+    changed
+        .map(|text| without_assumptions(&text))
+        .context("cannot set lengths and media in `cables`; expected one mapping per kind of cable")
 }
 
 /// Replaces comments in `cables` that mark lengths as assumed, because they are from the floor plan now.

@@ -36,8 +36,12 @@ pub fn push(
     if report.new.source == diff::LIVE {
         bail!("the new side of `{}` is already on the switches", command.fleet.source);
     }
-    let new = diff::unchanged(args, &report.new)?;
-    let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
+    let new = diff::read_unchanged_side(args, &report.new)?;
+    let old = if report.old.source == diff::LIVE {
+        None
+    } else {
+        Some(diff::read_unchanged_side(args, &report.old)?)
+    };
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
     let over_ssh = super::over_ssh(command);
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
@@ -60,7 +64,7 @@ pub fn push(
     let plan = compared(args, &whole, options)?;
     let mut stages = Vec::new();
     for wave in report.waves.iter().filter(|wave| !wave.apart.is_empty()) {
-        let side = diff::without(&new, &wave.apart)?;
+        let side = diff::with_drained(&new, &wave.apart)?;
         stages.push((wave, fleet(&side, true)?));
     }
     match &old {

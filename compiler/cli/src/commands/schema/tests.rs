@@ -47,7 +47,7 @@ fn schemas_in_the_tree_are_current() {
     let there: BTreeSet<String> = entries
         .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
         .collect();
-    assert_eq!(there, known, "docs/schemas has what no document is of");
+    assert_eq!(there, known, "docs/schemas has files without a document");
 }
 
 /// Every command writes a document that is listed, or is in `NONE` with a reason.
@@ -109,7 +109,7 @@ fn sources(folder: &Path, named: &mut BTreeSet<String>) {
     }
 }
 
-/// The schema of platform files is a word of its own, because no command prints such a document.
+/// The schema of platform files has its own keyword, because no command prints such a document.
 #[test]
 fn platform_files_have_a_schema() {
     let schema: serde_json::Value = serde_json::from_str(super::PLATFORM).expect("it is JSON");

@@ -59,7 +59,7 @@ impl Chosen {
         (!selection.is_empty()).then_some(PartOf { shard: self.shard, selection })
     }
 
-    /// Tells whether the part contains an element.
+    /// Returns whether the part contains an element.
     pub(super) fn has(&self, plan: &Plan, elements: Elements<'_>, element: Element) -> bool {
         let topology = plan.topology();
         let switch = |switch| self.part.has_switch(plan, switch);
