@@ -357,9 +357,9 @@ fn a_saved_difference_names_the_switches_that_it_does_not_change() {
 fn drain_and_undrain_switches_planes_and_cables() {
     let place = place();
     for (name, line, denied) in [
-        ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of 4 paths in plane 1: 25 % of their paths"),
-        ("plane 1", "drained: [plane 1]", "in plane 1: 50 % of their paths"),
-        ("p0-t0-001--p0-t1-001", "drained: [p0-t0-001--p0-t1-001]", "lose 1 of 4 paths in plane 0"),
+        ("p1-t1-002", "drained: [p1-t1-002]", "lose 1 of their 4 paths, in plane 1 (25 %)"),
+        ("plane 1", "drained: [plane 1]", "in plane 1 (50 %)"),
+        ("p0-t0-001--p0-t1-001", "drained: [p0-t0-001--p0-t1-001]", "lose 1 of their 4 paths, in plane 0"),
     ] {
         place.write("a.yaml", p4());
         let text = place.ends(2, &["drain", name, "a.yaml"]);

@@ -111,8 +111,11 @@ fn sentence(row: &PairChange) -> String {
     let planes: Vec<PlaneId> = row.planes().collect();
     let planes = planes_text(&planes);
     // Forms of verbs.
-    let [are, s, have, they] =
-        if row.pairs == 1 { ["is", "s", "has", "it loses"] } else { ["are", "", "have", "they lose"] };
+    let [are, s, have, they, their] = if row.pairs == 1 {
+        ["is", "s", "has", "it loses", "its"]
+    } else {
+        ["are", "", "have", "they lose", "their"]
+    };
     match (row.old, row.new) {
         (None, Some(share)) => format!("{pairs} {place} {are} added, with {}", counted(share.usable, "path")),
         (Some(share), None) => {
@@ -122,7 +125,7 @@ fn sentence(row: &PairChange) -> String {
             format!("{pairs} {place} {are} cut off: {they} {}", every(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
-            "{pairs} {place} lose{s} {} of {} paths in {planes}: {} of their paths",
+            "{pairs} {place} lose{s} {} of {their} {} paths, in {planes} ({})",
             number(old.usable - new.usable),
             number(old.usable),
             percent((old.usable - new.usable) as f64 / old.usable as f64)

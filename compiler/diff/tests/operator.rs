@@ -100,8 +100,8 @@ fn a_drained_t1() {
     let text = text(&BASE, &with("exceptions: { drained: [p3-t1-002] }\n"));
     assert_eq!(
         text,
-        "~ exceptions.drained  drain T1 `p3-t1-002`\nimpact\n  24 pairs of NICs across T0 groups lose 1 of 16 \
-         paths in plane 3: 6.25 % of their paths\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
+        "~ exceptions.drained  drain T1 `p3-t1-002`\nimpact\n  24 pairs of NICs across T0 groups lose 1 of their \
+         16 paths, in plane 3 (6.25 %)\n  no pair is cut off\nrollout\n  hitless: hosts stop using \
          it; nothing else changes\nartefacts\n  ~8 nodes, ~4 path tables, ~1 cable lists\n"
     );
 }
@@ -137,7 +137,7 @@ fn a_drain_of_the_last_path_of_a_plane_moves_no_traffic() {
 fn a_second_drain_takes_a_share_of_what_the_first_left() {
     let drained = |names: &str| with(&format!("exceptions: {{ drained: [{names}] }}\n"));
     let text = text(&drained("p3-t1-001"), &drained("p3-t1-001, p3-t1-002"));
-    assert!(text.contains("lose 1 of 15 paths in plane 3: 6.67 % of their paths"), "{text}");
+    assert!(text.contains("lose 1 of their 15 paths, in plane 3 (6.67 %)"), "{text}");
 }
 
 /// Slower uplinks change no path, and halve what a T0 can send.
