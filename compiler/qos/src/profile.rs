@@ -170,9 +170,9 @@ impl Profile {
 
 /// Trimming of packets that would otherwise be dropped.
 ///
-/// A trimming switch puts the trimmed packet in the traffic class `tc`, which no DSCP maps to. Each port
-/// then rewrites that class to a DSCP (SONiC: `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a
-/// `TC_TO_DSCP_MAP` per port). A packet that was trimmed upstream keeps its DSCP on later ports.
+/// A trimming switch puts the trimmed packet in the traffic class `tc`, which no DSCP maps to. Each port then rewrites
+/// that class to a DSCP. In SONiC these are `SWITCH_TRIMMING` with `dscp_value: from-tc`, and a `TC_TO_DSCP_MAP` per
+/// port. A packet that was trimmed upstream keeps its DSCP on later ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trimming {

@@ -129,8 +129,8 @@ static MEDIA: &[Medium] = &[
             at(
                 Speed::gbps(50),
                 3 * M,
-                "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes behind a split cage: NVIDIA's splitters (LinkX \
-                 MCP7Y00)",
+                "3 m of 50G lanes, and of 100G lanes behind a split cage: IEEE 802.3cd clause 136, NVIDIA's splitters LinkX \
+                 MCP7Y00",
             ),
             Reach {
                 from: Speed::gbps(100),

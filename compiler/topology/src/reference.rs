@@ -143,12 +143,14 @@ fn choice(root: &Value, schema: &Value) -> String {
 }
 
 fn media(out: &mut String) {
-    out.push_str("### Media\n\nHow far each medium carries, with the source.\n\n");
+    out.push_str("### Media\n\nReach of each medium, with the source. Each row of a medium is for lanes of one speed, if the speed matters.\n\n");
     out.push_str("| medium | description | reach |\n|---|---|---|\n");
     for medium in Medium::all() {
-        let reach: Vec<&str> = medium.reaches().iter().map(|reach| reach.source).collect();
-        let reach = if reach.is_empty() { "any length".to_owned() } else { reach.join("; ") };
-        let _ = writeln!(out, "| `{}` | {} | {reach} |", medium.word, medium.title);
+        let reaches = medium.reaches().iter().map(|reach| reach.source);
+        let any = medium.reaches().is_empty().then_some("any length");
+        for reach in reaches.chain(any) {
+            let _ = writeln!(out, "| `{}` | {} | {reach} |", medium.word, medium.title);
+        }
     }
 }
 

@@ -15,11 +15,11 @@ document! {
         /// Inner addresses of NICs, the same in every plane; IPv4, or IPv6 /48 or shorter. Default: `fd00:c105:1::/48`.
         #[schemars(with = "Option<PrefixText>")]
         pub hosts: Option<Spanned<Prefix>> = "hosts" => [ALL],
-        /// Both ends of every cable; of the family of `hosts`, and an IPv6 prefix is /48 or shorter. Default:
-        /// `fd00:c105:2::/48`, or `100.64.0.0/10` (RFC 6598) for IPv4.
+        /// Addresses of both ends of every cable. The IP version is that of `hosts`. An IPv6 prefix is /48 or shorter.
+        /// Default: `fd00:c105:2::/48`, or `100.64.0.0/10` (RFC 6598) for IPv4.
         #[schemars(with = "Option<PrefixText>")]
         pub links: Option<Spanned<Prefix>> = "links" => [ALL],
-        /// One address per switch; of the family of `hosts`, and an IPv6 prefix is /64 or shorter. Default:
+        /// One address per switch. The IP version is that of `hosts`. An IPv6 prefix is /64 or shorter. Default:
         /// `fd00:c105:3::/64`, or `192.168.0.0/16` for IPv4.
         #[schemars(with = "Option<PrefixText>")]
         pub loopbacks: Option<Spanned<Prefix>> = "loopbacks" => [SWITCHES],
@@ -30,7 +30,8 @@ document! {
         /// `switch`, `address` (with the length of its subnet) and `gateway`. It overrides `management`. Without that
         /// pool every switch needs a line.
         pub management_list: Option<Spanned<SmolStr>> = "management_list" => [SWITCHES],
-        /// The gateway of the management network. Default: the first address after those of the switches.
+        /// The gateway of the management network. Default: a fixed address behind all positions of switches, for
+        /// example 10.67.0.1 in 10.64.0.0/14.
         pub management_gateway: Option<Spanned<IpAddr>> = "management_gateway" => [SWITCHES],
         /// The first autonomous system number, for BGP. Default: 4200000000 (private, RFC 6996).
         pub asn_base: Option<Spanned<u32>> = "asn_base" => [SWITCHES],
@@ -47,8 +48,9 @@ document! {
         /// to 4,095 T0 groups. 7 bits are 128 zones of up to 511.
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
-        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. Default: those of
-        /// `srv6.widths.index`. Zone and index have 12 bits together.
+        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. Default: that of
+        /// `srv6.widths.index`, and zone and index share 12 bits. If this is set, the index has this number of bits,
+        /// and the zone those of `zone`.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
     }

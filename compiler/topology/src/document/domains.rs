@@ -10,9 +10,9 @@ document! {
     /// list (`members`).
     #[derive(Default)]
     pub struct DomainDoc as "Domain" {
-        /// Group key of a switch: coordinates (`tier`, `plane`, `zone`, and `index`, its number in tier, plane and
-        /// zone), or the name of one other kind of domain. `run` or `count` divides the numbers of the last coordinate
-        /// over domains. Each combination of the others has its own domains.
+        /// Coordinates that select the domain of a switch: `tier`, `plane`, `zone` and `index`. `index` is the number
+        /// in tier, plane and zone. Or the name of one other kind of domain. `run` or `count` divides the numbers of
+        /// the last coordinate over domains. Each combination of the others has its own domains.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
         /// Number of consecutive numbers per domain. Default: 1.
         #[schemars(range(min = 1))]

@@ -26,23 +26,24 @@ document! {
         /// NICs per node. Default: 1.
         #[schemars(range(min = 1))]
         pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
-        /// T0 groups that the NICs of a node are distributed over. NIC k of a node is attached to group `k % rails`
-        /// of its unit. A unit is `rails` consecutive groups. Divides `nics_per_node` and `groups`. Default: 1.
+        /// T0 groups that the NICs of a node are distributed over. NIC k of a node is attached to group `k % rails` of
+        /// its unit. A unit is `rails` consecutive groups. Divides `nics_per_node`. `rails / zones_per_node` divides
+        /// `groups`. Default: 1.
         #[schemars(range(min = 1))]
         pub rails: Option<Spanned<u8>> = "rails" => [ALL],
-        /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail r is
-        /// in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the first. A
-        /// unit then is `rails / zones_per_node` groups in each of them. Divides `rails` and `zones`. If it is equal to
-        /// `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
+        /// Zones that the NICs of a node are distributed over, so that the T1s of a zone serve some rails only. Rail r
+        /// is in zone `r / (rails / zones_per_node)` of these consecutive zones, and the node is named after the first.
+        /// A unit then has `rails / zones_per_node` groups in each of them. Divides `rails` and `zones`. If it is equal
+        /// to `zones`, the T2 tier can be omitted: then each zone is a plane by NIC. Default: 1.
         #[schemars(range(min = 1))]
         pub zones_per_node: Option<Spanned<u8>> = "zones_per_node" => [ALL],
         /// The NIC.
         pub nic: NicDoc = "nic" => [ALL],
         /// Other NICs for single zones, by zone.
         pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
-        /// The order in which NICs need the packets of a flow: `required`, or `any` if they and their transport accept
-        /// packets out of order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need
-        /// `any` (W0907); `nccl.conf` then states that the network reorders. Default: `required`.
+        /// Packet order that NICs need within a flow. Set `any` if they and their transport accept packets out of
+        /// order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need `any` (W0907).
+        /// `nccl.conf` then enables adaptive routing. Default: `required`.
         pub packet_order: Option<Spanned<PacketOrder>> = "packet_order" => [NODES],
         /// Generated files for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
@@ -64,7 +65,8 @@ document! {
         pub numa: Option<Spanned<u8>> = "numa",
         /// PCI address of the GPU that uses the NIC.
         pub gpu: Option<Spanned<PciAddress>> = "gpu",
-        /// The power domain of the NIC. A backup port is in another one.
+        /// The power domain of the NIC. The backup of a port in `backup-ports.json` is in another power domain, if
+        /// possible.
         pub power: Option<Spanned<SmolStr>> = "power",
     }
 }

@@ -6,8 +6,8 @@ use crate::choice::Face;
 use crate::read::{Spanned, document, word};
 
 document! {
-    /// Rack positions of devices, as functions of position: a number of devices per rack, from a rack unit (U, 44.45
-    /// mm) upwards. They are in cable lists, labels, NetBox files, reports and tables, and not in configurations.
+    /// Racks of devices, computed from their coordinates. Each rack has a fixed number of devices, from a rack unit (U,
+    /// 44.45 mm) upwards. They are in cable lists, labels, NetBox files, reports and tables, and not in configurations.
     #[derive(Default)]
     pub struct RacksDoc as "Racks" {
         /// Units per rack. Default: 42.
@@ -28,9 +28,10 @@ document! {
     /// Rack positions of one kind of device. Switches of a plane, zone and tier fill racks by index, and nodes of a
     /// unit by theirs.
     pub struct RackDoc as "Rack" {
-        /// The name of a rack: `{rack}`, with `{plane}` and `{zone}` for switches (T2s have no zone), `{zone}` and
-        /// `{unit}` for nodes, and `{row}` with `per_row`. Without `{plane}`, planes share racks, with plane 0
-        /// at the bottom. Capitals, `.` and `_` are permitted, and numbers have the form of `naming`.
+        /// A pattern of rack names with `{rack}`. Names of switches also have `{plane}` and, except for T2s, `{zone}`.
+        /// Names of nodes have `{zone}` and `{unit}`. With `per_row`, names have `{row}`. Without `{plane}`, planes
+        /// share racks, with plane 0 at the bottom. Capitals, `.` and `_` are permitted, and numbers have the form of
+        /// `naming`.
         pub name: Spanned<SmolStr> = "name" => [],
         /// Devices per rack; per plane, if planes share racks.
         #[schemars(range(min = 1))]

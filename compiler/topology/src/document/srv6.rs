@@ -8,20 +8,20 @@ use crate::read::{PrefixText, Spanned, document, word};
 word!(SegmentPlan, "address plan", SegmentPlan::word);
 
 document! {
-    /// Segment identifiers: 16-bit micro segments in a 32-bit block (F3216).
+    /// uSIDs: 16 bits each, in a block of 32 bits, format F3216.
     #[derive(Default)]
     pub struct Srv6Doc as "Srv6" {
         /// The place of the plane in an address. With `plane-in-usid` it is in every uSID. With `plane-in-block` each
         /// plane has its own block, so that uSIDs have more bits for zone and index. A change renames every segment
         /// of the fabric. Default: `plane-in-usid`.
         pub plan: Option<Spanned<SegmentPlan>> = "plan",
-        /// The block of all uSIDs, a /32. With `plan: plane-in-block` it is the block of plane 0, plane p has the
-        /// block whose number is p higher, and 16 blocks are reserved. Default: `fcbb:bbbb::/32`.
+        /// The block of all uSIDs, a /32. With `plan: plane-in-block` it is the block of plane 0. Plane p has the p-th
+        /// block after it, and 16 blocks are reserved. Default: `fcbb:bbbb::/32`.
         #[schemars(with = "Option<PrefixText>")]
         pub block: Option<Spanned<Ipv6Net>> = "block",
-        /// Layout of the 16 bits of a uSID. Default: 2, 3, 0, 11, with a T2 tier 2, 3, 3, 8. With `plan:
-        /// plane-in-block` it is 2, 0, 0, 14, with a T2 tier 2, 0, 4, 10. A change renames every segment of the
-        /// fabric.
+        /// Layout of the 16 bits of a uSID. Default: role 2, plane 3, zone 0, index 11. With a T2 tier, zone is 3 and
+        /// index 8. Default with `plan: plane-in-block`: role 2, plane 0, zone 0, index 14. With a T2 tier, zone is 4
+        /// and index 10. A change renames every segment of the fabric.
         pub widths: Option<WidthsDoc> = "widths",
         /// The code of each role. Default: T0 0, T1 1, NIC 2, T2 3.
         pub roles: Option<RolesDoc> = "roles",

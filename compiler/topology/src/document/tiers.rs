@@ -15,8 +15,8 @@ document! {
     pub struct TiersDoc as "Tiers" {
         /// The first tier, to which the NICs are attached. There is one T0 per plane, zone and T0 group.
         pub t0: T0Doc = "t0",
-        /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other: a single
-        /// switch per plane, or rails that are connected only inside nodes.
+        /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other. This is a
+        /// fabric of one switch per plane, or of rails that only nodes connect.
         pub t1: Option<T1Doc> = "t1" => [ALL],
         /// The third tier, above the zones.
         pub t2: Option<T2Doc> = "t2" => [ALL],
@@ -31,8 +31,8 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
-        /// `down` and `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
+        /// `up` have precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
@@ -60,8 +60,8 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
-        /// `down` and `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
+        /// `up` have precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T1s per plane and zone. It follows from `t0.up`, and must match it if set.
         #[schemars(range(min = 1))]
@@ -91,21 +91,22 @@ document! {
         /// The operating system. Default: the first one that the platform lists.
         #[schemars(with = "Option<Os>")]
         pub os: Option<Spanned<Os>> = "os" => [AROUND, HOSTS, LISTS],
-        /// Where the ports of a side are and how their cages are split, by a layout of the platform. Breakouts and cages of
-        /// `down` and `up` have precedence. Default: none.
+        /// Layout of the platform that sets the cages and breakouts of both sides. Breakouts and cages of `down` and
+        /// `up` have precedence. Default: none.
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// T2s per plane. It follows from the wiring, and must match it if set.
         #[schemars(range(min = 1))]
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s. The count is `zones * ports_per_zone`, and must match it if set.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// The site of the T2s, by its name in `sites`. In `closc whatif` they fail with it, and the cables from
-        /// another site to them are the span of that site. Default: none.
+        /// The site of the T2s, by its name in `sites`. In `closc whatif`, the T2s fail with this site. The cables from
+        /// another site to the T2s are the span of that other site. Default: none.
         pub site: Option<Spanned<SmolStr>> = "site" => [],
         /// The T2s of a T1: all of its plane with `full`, those of its own row with `rows`. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
         /// Number of rows, with `wiring: rows`. T1 number j of a zone is in row j modulo `rows`, and a T2 reaches all
-        /// T1s of its row. Fewer rows than T1s must divide the number of T1s. More rows reserve places for further T1s.
+        /// T1s of its row. If there are fewer rows than T1s in a zone, `rows` must divide the number of T1s. More rows
+        /// reserve places for further T1s.
         #[schemars(range(min = 1))]
         pub rows: Option<Spanned<u16>> = "rows" => [ALL],
         /// Downlinks reserved per zone, so that a new zone or T1 moves no cable. Default: the ports of the panel
@@ -129,7 +130,7 @@ document! {
         /// and have no cage in common, `up` has the first lanes of its cages too.
         #[schemars(with = "Option<BreakoutText>")]
         pub breakout: Option<Spanned<Breakout>> = "breakout" => [AROUND, HOSTS, LISTS],
-        /// Reserved ports behind them, configured and shut. Default: 0.
+        /// Reserved ports after those in use, configured and shut. Default: 0.
         pub spare: Option<Spanned<u16>> = "spare" => [TIER, HOSTS, LISTS],
         /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
         /// counts, so that growth moves no port.
@@ -138,7 +139,8 @@ document! {
         /// Not together with `first_cage`. Without cages of its own, the other side has the rest of the panel.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
-        /// The first port of the first cage, from 0, where the ports before it belong to the other side. Default: 0.
+        /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.
+        /// Default: 0.
         #[schemars(range(max = 63))]
         pub first_port: Option<Spanned<u8>> = "first_port" => [AROUND, HOSTS, LISTS],
     }
@@ -200,7 +202,7 @@ document! {
 
 document! {
     /// Hardware, operating system and ports of a zone. The numbers of ports and spare ports are those of the other
-    /// zones. Only breakouts and first cages can differ.
+    /// zones. Only breakouts and cages can differ.
     pub struct ZoneHardwareDoc as "ZoneHardware" {
         /// The hardware: a name of the catalogue. Default: that of the tier.
         pub platform: Option<Spanned<SmolStr>> = "platform",
@@ -218,7 +220,7 @@ document! {
 }
 
 document! {
-    /// Breakout of the cages of a side, and their first cage.
+    /// Breakout and position of the cages of a side.
     pub struct SplitDoc as "Split" {
         /// Breakout of each cage, as in `4x100G`. Default: as in the tier; with another platform, that platform's.
         #[schemars(with = "Option<BreakoutText>")]
@@ -229,7 +231,8 @@ document! {
         /// The cages, where they are not one run: `[8-23, 40-55]`. Not together with `first_cage`.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages",
-        /// The first port of the first cage, from 0. Default: as in the tier; with another platform, 0.
+        /// The first port of this side in its first cage, from 0. The ports before it belong to the other side.
+        /// Default: as in the tier; with another platform, 0.
         #[schemars(range(max = 63))]
         pub first_port: Option<Spanned<u8>> = "first_port",
     }

@@ -25,14 +25,15 @@ document! {
         /// capacity to them. Otherwise the group of all uplinks is used. With `downlink`, packets to the NIC on downlink d
         /// of another T0 use uplink d modulo the number of uplinks. A T0 then has a route for every NIC of the fabric. Needs `ecmp-static`. Default: `none`.
         pub pin: Option<Spanned<Pin>> = "pin" => [T0],
-        /// A CSV file of single pins, by its path from the folder of the fabric file. Its columns are `switch` (a
-        /// T0), `nic` and `uplink` (from 0): packets of that T0 to that NIC use that uplink as long as it has a
-        /// path to the NIC, otherwise the group of all uplinks. It overrides `pin`. `closc te` writes such files. Needs `ecmp-static`.
+        /// A CSV file of single pins, by its path from the folder of the fabric file. Its columns are `switch`, `nic`
+        /// and `uplink`: a T0, a NIC, and an uplink from 0. Packets of that T0 to that NIC use that uplink if it has a
+        /// path to the NIC. Otherwise they use the group of all uplinks. It overrides `pin`. `closc te` writes such
+        /// files. Needs `ecmp-static`.
         pub pins: Option<Spanned<SmolStr>> = "pins" => [NAMED],
-        /// How switches choose among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one
-        /// for each burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn,
-        /// packet by packet. With the last two, packets arrive out of order (`hosts.packet_order`). A switch whose
-        /// system, release or platform cannot do it is an error (E0910). Default: `hash`.
+        /// Selection among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one for each
+        /// burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn, packet
+        /// by packet. With the last two, packets arrive out of order (`hosts.packet_order`). A switch whose system,
+        /// release or platform cannot do it is an error (E0910). Default: `hash`.
         pub balance: Option<Spanned<Balance>> = "balance" => [SWITCHES, NODES],
         /// Other balancing in single tiers.
         pub balance_by_tier: Option<BalanceByTierDoc> = "balance_by_tier",
@@ -64,17 +65,18 @@ word!(Pin, "kind of pin" {
 });
 
 document! {
-    /// Entropy values of the host path tables. The numbers are totals over all planes, equal in each.
+    /// Entropy values of the host path tables. The numbers are totals over all planes. Each plane has an equal share.
     /// [hosts.md](hosts.md#path-tables) describes how values are assigned to NICs and become addresses.
     #[derive(Default)]
     pub struct EntropyDoc as "Entropy" {
         /// Active values. Default: 16 per plane, or the number of uplinks if that is smaller.
         #[schemars(range(min = 1))]
         pub active: Option<Spanned<u16>> = "active" => [HOSTS],
-        /// Reserve values. Default: the same number as active ones, or the number of remaining uplinks if that is
+        /// Backup values. Default: the same number as active ones, or the number of remaining uplinks if that is
         /// smaller.
         pub backup: Option<Spanned<u16>> = "backup" => [HOSTS],
-        /// Number of values below which a NIC retires no more. Default: half of `active`.
+        /// Minimum number of values in use. A NIC keeps bad values in use rather than fall below it. Default: half of
+        /// `active`.
         pub min_active: Option<Spanned<u16>> = "min_active" => [HOSTS],
         /// Seed of the selection, which makes it reproducible. Default: 0.
         pub seed: Option<Spanned<u64>> = "seed" => [HOSTS],
@@ -84,20 +86,20 @@ document! {
 }
 
 document! {
-    /// Patterns of device names: text with fields such as `{plane}`, `{index:03}` (at least three digits) or
-    /// `{plane+1}` (counted from 1 instead of 0).
+    /// Patterns of device names. They contain fields such as `{plane}`. `{index:03}` has at least three digits, and
+    /// `{plane+1}` counts from 1 instead of 0.
     #[derive(Default)]
     pub struct NamingDoc as "Naming" {
-        /// T0s, with `{plane}`, `{zone}` and `{index}`. Default: `p{plane}-t0-{index:03}`; with a T2 tier
-        /// `z{zone}-p{plane}-t0-{index:03}`.
+        /// T0s, with `{plane}`, `{zone}` and `{index}`. Default: `p{plane}-t0-{index:03}`; with several zones or a T2
+        /// tier `z{zone}-p{plane}-t0-{index:03}`.
         pub t0: Option<Spanned<SmolStr>> = "t0" => [T0, T1, HOSTS, LISTS],
-        /// T1s, with `{plane}`, `{zone}` and `{index}`. Default: `p{plane}-t1-{index:03}`; with a T2 tier
-        /// `z{zone}-p{plane}-t1-{index:03}`.
+        /// T1s, with `{plane}`, `{zone}` and `{index}`. Default: `p{plane}-t1-{index:03}`; with several zones or a T2
+        /// tier `z{zone}-p{plane}-t1-{index:03}`.
         pub t1: Option<Spanned<SmolStr>> = "t1" => [SWITCHES, TABLES, LISTS],
         /// T2s, with `{plane}` and `{index}`. Default: `p{plane}-t2-{index:03}`.
         pub t2: Option<Spanned<SmolStr>> = "t2" => [T1, T2, TABLES, LISTS],
-        /// Nodes, with `{zone}`, `{unit}` and `{node}`. Default: `su{unit:03}-n{node:03}`; with a T2 tier
-        /// `z{zone}-su{unit:03}-n{node:03}`.
+        /// Nodes, with `{zone}`, `{unit}` and `{node}`. Default: `su{unit:03}-n{node:03}`; with several zones or a T2
+        /// tier `z{zone}-su{unit:03}-n{node:03}`.
         pub node: Option<Spanned<SmolStr>> = "node" => [T0, HOSTS, LISTS],
     }
 }
