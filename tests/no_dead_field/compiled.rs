@@ -45,7 +45,7 @@ pub(crate) fn compile(document: &Value) -> Compiled {
 }
 
 impl Compiled {
-    /// Tells whether a tree comes of it.
+    /// Returns whether a tree comes of it.
     pub(crate) fn has_tree(&self) -> bool {
         self.plan.is_some()
     }
@@ -81,7 +81,7 @@ impl Compiled {
             .collect()
     }
 
-    /// Tells whether a tree differs from another, and stops at the first unit that does.
+    /// Returns whether a tree differs from another, and stops at the first unit that does.
     pub(crate) fn differs(&self, before: &Digests) -> bool {
         let Some(plan) = &self.plan else { return !before.is_empty() };
         let (units, beside) = (units(plan), beside(plan));

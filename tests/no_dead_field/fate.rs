@@ -61,7 +61,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Tells whether another document gives another tree.
+    /// Returns whether another document gives another tree.
     fn differs(&self, other: &Compiled) -> bool {
         other.differs(self.digests.get_or_init(|| self.compiled.digests()))
     }

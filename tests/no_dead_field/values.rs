@@ -48,7 +48,7 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     }
 }
 
-/// Tells whether a document has a third tier, which its names of switches say.
+/// Returns whether a document has a third tier, which its names of switches say.
 fn is_zoned(document: &Value) -> bool {
     document["tiers"]["t2"].is_object()
 }

@@ -136,7 +136,7 @@ impl Shape {
         self.t2.as_ref().map_or(1, |t2| t2.node_zones)
     }
 
-    /// Tells whether zones are planes by NIC.
+    /// Returns whether zones are planes by NIC.
     fn is_by_nic(&self) -> bool {
         self.t2.as_ref().is_some_and(|t2| t2.steps == 0)
     }

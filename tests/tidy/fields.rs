@@ -45,7 +45,7 @@ fn sources() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Tells whether a text has the form of a path: keys with dots between them.
+/// Returns whether a text has the form of a path: keys with dots between them.
 fn is_path(text: &str) -> bool {
     let is_key = |key: &str| {
         !key.is_empty()
@@ -56,7 +56,7 @@ fn is_path(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_key)
 }
 
-/// Tells whether the language has a field of a path, in which a text may leave keys open: `tiers.{}.up`.
+/// Returns whether the language has a field of a path, in which a text may leave keys open: `tiers.{}.up`.
 fn is_field(path: &str) -> bool {
     let path = path.replace("[]", ".[]");
     if Field::is_declared(&path) {

@@ -137,7 +137,7 @@ impl<'a> Design<'a> {
         [&self.t0].into_iter().chain(t1).chain(self.third.as_ref().map(|third| &third.tier))
     }
 
-    /// Tells whether there are T1s. Without them, each T0 is a network of its own.
+    /// Returns whether there are T1s. Without them, each T0 is a network of its own.
     pub fn has_t1(&self) -> bool {
         self.t1.switches > 0
     }
@@ -168,7 +168,7 @@ impl<'a> Design<'a> {
         self.t0.up.map_or(0, |up| up.count / self.parallel)
     }
 
-    /// Tells whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software cost nothing.
+    /// Returns whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software cost nothing.
     pub(crate) fn t1_is_dark(&self) -> bool {
         let panel = &self.t1.platform.panel;
         let used = self.t1.down.count + self.t1.up.map_or(0, |up| up.count);
@@ -177,7 +177,7 @@ impl<'a> Design<'a> {
             && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
     }
 
-    /// Tells whether `W0904` applies to neighbours: a switch has more than it is assumed to hold.
+    /// Returns whether `W0904` applies to neighbours: a switch has more than it is assumed to hold.
     pub(crate) fn exceeds_assumed(&self) -> bool {
         let exceeds = |tier: &Tier<'_>| {
             let limits = &tier.platform.limits;

@@ -59,7 +59,7 @@ pub enum Verdict {
 }
 
 impl Found<'_> {
-    /// Tells whether it is better than a design with this measure. `is_firm` tells whether every limit that this design
+    /// Returns whether it is better than a design with this measure. `is_firm` tells whether every limit that this design
     /// needs is published or measured.
     pub fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
         (self.is_firm || !is_firm) && self.measure.beats(measure)
@@ -117,7 +117,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         Ok(raised)
     }
 
-    /// Tells whether a design of the bar beats one with the parts of `design` and with this measure.
+    /// Returns whether a design of the bar beats one with the parts of `design` and with this measure.
     fn is_below_bar(&self, design: &Design<'_>, measure: &Measure) -> bool {
         let Some(bar) = self.bar.get(design.routing.word()) else { return false };
         let exceeds = design.exceeds_assumed();
@@ -221,7 +221,7 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     all
 }
 
-/// Tells whether two designs have the same limits: those of their operating system and switches.
+/// Returns whether two designs have the same limits: those of their operating system and switches.
 fn has_limits_of(design: &Design<'_>, other: &Design<'_>) -> bool {
     let pairs = || design.tiers().zip(other.tiers());
     design.os == other.os && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))

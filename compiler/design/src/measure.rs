@@ -49,7 +49,7 @@ pub enum Unmeasured {
 }
 
 impl Measure {
-    /// Tells whether this is better in at least one measure, and worse in none.
+    /// Returns whether this is better in at least one measure, and worse in none.
     pub fn beats(&self, other: &Measure) -> bool {
         self != other
             && self.switches <= other.switches

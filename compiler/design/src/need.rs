@@ -59,7 +59,7 @@ impl Need {
         u32::try_from(down.div_ceil(u64::from(up.mbps()) * u64::from(most.down))).ok()
     }
 
-    /// Tells whether a platform is of one of the vendors to try.
+    /// Returns whether a platform is of one of the vendors to try.
     pub(crate) fn is_of_vendor(&self, platform: &Platform) -> bool {
         self.vendors.is_empty() || self.vendors.iter().any(|vendor| vendor == platform.vendor())
     }
@@ -119,7 +119,7 @@ impl Ratio {
         Some(Ratio { down: whole(down)?, up: whole(up)? })
     }
 
-    /// Tells whether this ratio of down to up is at most another one.
+    /// Returns whether this ratio of down to up is at most another one.
     pub fn is_within(self, most: Ratio) -> bool {
         u64::from(self.down) * u64::from(most.up) <= u64::from(most.down) * u64::from(self.up)
     }

@@ -36,7 +36,7 @@ static MODULES: &[Known] = &[
 /// Media with attached plugs, for which no modules are bought.
 const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
 
-/// Tells whether the plugs of a medium are parts of the cable.
+/// Returns whether the plugs of a medium are parts of the cable.
 pub fn is_assembly(medium: &str) -> bool {
     ASSEMBLIES.contains(&medium)
 }

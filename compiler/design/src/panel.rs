@@ -87,7 +87,7 @@ impl Panel<'_> {
         u32::from(self.platform.panel.cages) * u32::from(self.down.ports)
     }
 
-    /// Tells whether the panel has room for these numbers of ports down and up.
+    /// Returns whether the panel has room for these numbers of ports down and up.
     pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
         let cages = Side::cages_of(down, self.down) + self.up.map_or(0, |split| Side::cages_of(up, split));
         cages <= u32::from(self.platform.panel.cages)

@@ -69,7 +69,7 @@ pub(crate) struct Base<'a> {
 
 /// Receives the designs of a search.
 pub trait Sieve<'a> {
-    /// Tells whether designs of this many tiers can be omitted if they have at least the parts of `floor`.
+    /// Returns whether designs of this many tiers can be omitted if they have at least the parts of `floor`.
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool;
 
     /// Takes a design.
@@ -139,7 +139,7 @@ pub(crate) struct Found<'s, 'a> {
 }
 
 impl<'a> Found<'_, 'a> {
-    /// Tells whether designs with at least these parts can be omitted: there are others.
+    /// Returns whether designs with at least these parts can be omitted: there are others.
     pub(crate) fn omits(&mut self, floor: &Design<'a>, tiers: u8) -> bool {
         let omits = self.sieve.omits(floor, tiers);
         *self.is_empty &= !omits;
@@ -170,7 +170,7 @@ fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, O
     need.platforms.iter().map(named).collect()
 }
 
-/// Tells whether a platform is hardware. Software platforms have no buffer, or are SONiC's image for KVM.
+/// Returns whether a platform is hardware. Software platforms have no buffer, or are SONiC's image for KVM.
 fn is_sold(platform: &Platform) -> bool {
     let is_image = platform.sonic.as_ref().is_some_and(|sonic| sonic.platform.contains("-kvm_"));
     platform.buffer.is_some() && !is_image
@@ -217,7 +217,7 @@ pub fn divides_into_nodes(nics: u32, node: u8) -> Result<(), Outside> {
     Err(Outside::Nodes { nics, node, next })
 }
 
-/// Tells whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
+/// Returns whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
 /// the NICs of one rail.
 fn permits_one_tier(need: &Need) -> bool {
     need.tiers.contains(&1)
@@ -266,7 +266,7 @@ fn routings<'n>(need: &'n Need, by_nic: &'n [u32]) -> impl Iterator<Item = (Rout
     all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed())
 }
 
-/// Tells whether an operating system supports a routing, as `E0213` checks it.
+/// Returns whether an operating system supports a routing, as `E0213` checks it.
 fn supports(os: Os, routing: Routing) -> bool {
     let capability = match routing {
         Routing::Srv6Static => Capability::Segments,
@@ -397,7 +397,7 @@ impl Part<'_> {
         }
     }
 
-    /// Tells whether a switch can spread packets over this many links, as `E0904` checks it.
+    /// Returns whether a switch can spread packets over this many links, as `E0904` checks it.
     fn spreads(self, panel: &Panel<'_>, links: u32) -> bool {
         let paths = self.os.multipath_max().filter(|_| self.routing.speaks_bgp());
         self.routing.is_source_routed()
@@ -405,7 +405,7 @@ impl Part<'_> {
                 && (panel.width.assumption.is_some() || panel.width.accepts(links.into()))
     }
 
-    /// Tells whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links. The
+    /// Returns whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links. The
     /// panels are those of its T0s and T1s.
     pub(crate) fn keeps(self, design: &Design<'_>, [t0, t1]: [&Panel<'_>; 2]) -> bool {
         let limits = &self.need.limits;
@@ -418,7 +418,7 @@ impl Part<'_> {
     }
 }
 
-/// Tells whether less than half of the ports of a tier above T0s are used. If the fabric is to grow, those of the
+/// Returns whether less than half of the ports of a tier above T0s are used. If the fabric is to grow, those of the
 /// highest tier are kept for growth.
 pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some();
@@ -428,7 +428,7 @@ pub fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     lower.is_some_and(|tier| !is_used(tier)) || !is_kept && highest.is_some_and(|tier| !is_used(tier))
 }
 
-/// Tells whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
+/// Returns whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
     // Ports of both sides in the same unit, as a cage has a different number of ports on each. A breakout that leaves
     // lanes unused counts as the one with the most ports of its speed.
@@ -442,7 +442,7 @@ fn is_used(tier: &Tier<'_>) -> bool {
     tier.platform.is_software() || used * 2 >= u32::from(tier.platform.panel.cages) * down * up
 }
 
-/// Tells whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
+/// Returns whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
 pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
     let t1 = &design.t1;
     let ports = u32::from(t1.platform.panel.cages) * u32::from(t1.down.breakout.ports);
@@ -451,7 +451,7 @@ pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
         && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
 }
 
-/// Tells whether T1s with this number of ports hold all T0s, also those of growth, and two tiers are permitted.
+/// Returns whether T1s with this number of ports hold all T0s, also those of growth, and two tiers are permitted.
 pub(crate) fn holds_all_t0s(need: &Need, ports: u32, per_group: u32) -> bool {
     let rails = u32::from(need.rails);
     let nics = need.limits.grow_to.unwrap_or(0).max(need.nics);

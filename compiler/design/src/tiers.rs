@@ -35,7 +35,7 @@ impl Part<'_> {
         self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
     }
 
-    /// Tells whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
+    /// Returns whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
     fn takes_parallel(self) -> bool {
         !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
     }

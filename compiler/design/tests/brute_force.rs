@@ -308,7 +308,7 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     Ok(Counts { one: count(1), three: count(5), padded, hops })
 }
 
-/// Tells whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
+/// Returns whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
 /// loops end at some numbers of T1s and parallel cables.
 fn is_founded(found: &Found<'_>, front: &[Found<'_>], plain: &[Plain]) -> bool {
     let (design, measure) = (&found.design, &found.measure);

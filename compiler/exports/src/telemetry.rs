@@ -99,7 +99,7 @@ fn site(plan: &Plan, zone: ZoneId) -> Option<&SmolStr> {
     plan.topology().sites.iter().find(|site| site.zones.contains(&zone)).map(|site| &site.name)
 }
 
-/// Tells whether a fabric has the feature that a counter needs.
+/// Returns whether a fabric has the feature that a counter needs.
 fn has(plan: &Plan, need: Need) -> bool {
     let topology = plan.topology();
     match need {

@@ -45,7 +45,7 @@ fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
     (notes, exits)
 }
 
-/// Tells whether an option is omitted here: it is hidden, or documented at the top command only.
+/// Returns whether an option is omitted here: it is hidden, or documented at the top command only.
 fn is_said_above(arg: &Arg, is_top: bool) -> bool {
     let is_everywhere = arg.is_global_set() || ["help", "version"].contains(&arg.get_id().as_str());
     arg.is_hide_set() || (is_everywhere && !is_top)

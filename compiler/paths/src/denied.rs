@@ -66,7 +66,7 @@ impl Denied {
         }
     }
 
-    /// Tells whether it covers a path from a sender, given by its downlink, to a NIC.
+    /// Returns whether it covers a path from a sender, given by its downlink, to a NIC.
     pub fn covers(&self, kind: Kind, source: u16, to: (u16, u16, u16), choice: Choice) -> bool {
         let (zone, group, downlink) = to;
         let within = |range: Option<(u16, u16)>, value: u16| {

@@ -324,7 +324,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Tells whether a choice names a plane and uplinks that exist.
+    /// Returns whether a choice names a plane and uplinks that exist.
     pub fn in_range(&self, choice: Choice) -> bool {
         choice.plane < self.header.planes
             && choice.t0_uplink < self.header.t0_uplinks
@@ -402,7 +402,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Tells whether a path of a sender (by downlink) must not be used.
+    /// Returns whether a path of a sender (by downlink) must not be used.
     pub fn is_denied(&self, source: u16, to: &Destination, entropy: u32) -> bool {
         let choice = self.choice(entropy);
         self.denied().any(|d| d.covers(to.kind, source, (to.zone, to.group, to.downlink), choice))

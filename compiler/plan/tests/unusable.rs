@@ -1,5 +1,5 @@
-//! Checks `W0702` against every value of every NIC: it is reported exactly if all values of a NIC are denied and a path
-//! is usable.
+//! Checks `W0702` against every value of every NIC: it is reported if and only if all values of a NIC are denied and a
+//! path is usable.
 
 use closc_diagnostics::Diagnostics;
 use closc_plan::{Denied, PathTable, Plan, UplinkChoice, checks};

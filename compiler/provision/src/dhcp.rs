@@ -72,7 +72,7 @@ pub struct Dhcp {
 }
 
 impl Dhcp {
-    /// Tells whether the management network is one of IPv6.
+    /// Returns whether the management network is one of IPv6.
     fn is_v6(&self) -> bool {
         self.networks.first().is_some_and(|network| network.pool.addr().is_ipv6())
     }

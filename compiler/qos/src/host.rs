@@ -2,7 +2,7 @@
 //!
 //! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`, `cma_roce_tos` or
 //! NCCL variables. Invariants: a DSCP has the priority of the class to which the switch maps it, and a priority is
-//! paused on the host exactly if the switch pauses it.
+//! paused on the host if and only if the switch pauses it.
 
 mod bandwidth;
 

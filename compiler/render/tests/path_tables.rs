@@ -116,7 +116,7 @@ fn holes_are_denied_and_nothing_else() {
         for to in nics.iter().filter(|to| *to != from) {
             let destination = compact.destination(plan.addresses().nic(*to).octets()).unwrap();
             for path in plan.paths(*from, *to) {
-                // A path is usable exactly if all its cables exist.
+                // A path is usable if and only if all its cables exist.
                 let whole = plan.fabric().has_link(path.first)
                     && path.hops.iter().all(|hop| plan.fabric().has_link(hop.link));
                 let denied = compact.is_denied(from.downlink, &destination, path.entropy);

@@ -19,7 +19,7 @@ use crate::element::{Element, Elements, Kind};
 const CAGE: &str = "/cage";
 const LINK: &str = "--";
 
-/// Tells whether a word is a kind of element, or what one may call it.
+/// Returns whether a word is a kind of element, or what one may call it.
 fn is_kind(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     Kind::parse(&word).is_some() || ["switch", "cable", "link"].contains(&word.as_str())

@@ -1,7 +1,7 @@
 //! Compares a failure with the same elements declared absent, compiled and read by the independent verifier.
 //!
 //! `whatif` must report a path for exactly the pairs and planes whose packets arrive in that tree. With `srv6-static`,
-//! the numbers of paths must also be equal. The fabric must be rejected exactly if a pair is cut off.
+//! the numbers of paths must also be equal. The fabric must be rejected if and only if a pair is cut off.
 
 use std::collections::BTreeSet;
 

@@ -103,7 +103,7 @@ fn replace(text: &str, key: &str, block: &str) -> String {
     [lines[..start].concat(), block.to_owned(), lines[end..].concat()].concat()
 }
 
-/// Tells whether a line belongs to a block whose key has this indentation.
+/// Returns whether a line belongs to a block whose key has this indentation.
 fn is_below(line: &str, indent: usize) -> bool {
     let own = line.len() - line.trim_start().len();
     own > indent && !line.trim().is_empty()

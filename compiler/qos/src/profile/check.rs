@@ -138,7 +138,7 @@ fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks that trimming is configured exactly if classes trim.
+/// Checks that trimming is configured if and only if classes trim.
 fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
     let trims: Vec<&Class> = classes.iter().copied().filter(|class| class.trim).collect();
     let Some(trimming) = &draft.trimming else {

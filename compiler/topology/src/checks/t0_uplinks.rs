@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add `tiers.t1` and `tiers.t0.up`, or remove both and set `routing: ecmp-static`.",
 };
 
-/// Checks that T0s have uplinks exactly if there are T1s.
+/// Checks that T0s have uplinks if and only if there are T1s.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let up = draft.doc.tiers.t0.up.as_ref();
     if draft.has_t1() {

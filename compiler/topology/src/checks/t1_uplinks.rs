@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Add `tiers.t2`, or remove `tiers.t1.up`.",
 };
 
-/// Checks that T1s have uplinks exactly if there are T2s.
+/// Checks that T1s have uplinks if and only if there are T2s.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(t1) = &draft.doc.tiers.t1 else { return };
     match &draft.t2 {

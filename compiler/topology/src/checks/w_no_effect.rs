@@ -116,7 +116,7 @@ fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Tells whether the file has an operating system here that does not exist. Whatever the override has instead is not what is meant.
+/// Returns whether the file has an operating system here that does not exist. Whatever the override has instead is not what is meant.
 fn is_refused(draft: &Draft<'_>, os: FieldPath, is_known: bool) -> bool {
     !is_known && draft.states(os)
 }

@@ -376,7 +376,7 @@ impl DraftTier {
     }
 }
 
-/// Tells whether the file has an `os` for a tier that does not exist. The tier then has none, because findings about
+/// Returns whether the file has an `os` for a tier that does not exist. The tier then has none, because findings about
 /// another one would be false.
 fn is_refused(spans: &Spans, tier: TierId, os: Option<Spanned<Os>>) -> bool {
     os.is_none() && spans.stated(tier_field!(tier, "os")).is_some()

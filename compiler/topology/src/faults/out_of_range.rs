@@ -40,7 +40,7 @@ fn plain(written: &str) -> Option<i128> {
     (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i128)
 }
 
-/// Tells whether a number has a decimal point.
+/// Returns whether a number has a decimal point.
 fn is_fraction(written: &str) -> bool {
     written.trim_start_matches(['-', '+']).bytes().all(|byte| byte == b'.' || byte.is_ascii_digit())
         && written.contains('.')

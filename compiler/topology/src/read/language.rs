@@ -1,7 +1,7 @@
 //! The language as data: its mappings and keys, and the artefacts that a change of a value touches.
 //!
-//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched at compile time. Invariants:
-//! a path is found exactly if a document has it. The artefacts that a value touches are declared at its key, or at
+//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched at compile time. Invariants: a
+//! path is found if and only if a document has it. The artefacts that a value touches are declared at its key, or at
 //! one above.
 
 use super::Reader;

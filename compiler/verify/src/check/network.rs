@@ -282,7 +282,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Checks that ports with a name negotiate over copper exactly if the T0 does, and otherwise force its speed.
+    /// Checks that ports with a name negotiate over copper if and only if the T0 does, and otherwise force its speed.
     fn negotiation(&mut self, ports: &[Port<'_>]) {
         let network = self.network;
         for port in ports {

@@ -450,7 +450,7 @@ fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
 /// Settings of a port, by name.
 type Settings<'a> = BTreeMap<&'a str, &'a str>;
 
-/// Tells whether the slowest port of a switch decides a setting of all its ports, such as times of the watchdog.
+/// Returns whether the slowest port of a switch decides a setting of all its ports, such as times of the watchdog.
 fn is_of_switch(name: &str) -> bool {
     name.starts_with("watchdog ") || name == "PFC_WD|global"
 }

@@ -112,7 +112,7 @@ fn ports_are_those_of_sonic() {
     assert!(compared > 60 && ports > 5_000, "{compared} hwskus, {ports} ports");
 }
 
-/// The catalogue claims uN for a hwsku of Broadcom exactly if its SDK file enables it.
+/// The catalogue claims uN for a hwsku of Broadcom if and only if its SDK file enables it.
 #[test]
 fn segments_are_claimed_where_the_sdk_file_has_them() {
     let Some(repository) = checkout() else { return };

@@ -120,7 +120,7 @@ fn pauses(port: &Compared<'_>) -> Option<Difference> {
     (meant != found).then(|| differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")))
 }
 
-/// Checks that there is a watchdog exactly if one is stated, with the stated times and action.
+/// Checks that there is a watchdog if and only if one is stated, with the stated times and action.
 fn watched(port: &Compared<'_>) -> Vec<Difference> {
     let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
