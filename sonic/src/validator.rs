@@ -48,6 +48,17 @@ const ROWS: &[Row] = &[
         from: Branch(202_411),
         hwskus: &[
             "ACS-MSN2700",
+            "ACS-MSN4600",
+            "ACS-MSN4600C",
+            "Mellanox-SN4600C-D112C8",
+            "Mellanox-SN4600C-C64",
+            "Mellanox-SN4600C-D100C12S2",
+            "Mellanox-SN4600C-D48C40",
+            "ACS-SN4280",
+            "Mellanox-SN4280-O28",
+            "Mellanox-SN4280-C48",
+            "Mellanox-SN4280-O8C40",
+            "Mellanox-SN4280-O8V40",
             "ACS-MSN4700",
             "Mellanox-SN4700-O32",
             "Mellanox-SN4700-V64",
@@ -70,12 +81,17 @@ const ROWS: &[Row] = &[
     Row {
         by: Match::Exact,
         from: Branch(202_505),
-        hwskus: &["ACS-SN5640", "Mellanox-SN5640-C512S2", "Mellanox-SN5640-C448O16"],
+        hwskus: &["Mellanox-SN4280-O8C80", "ACS-SN5640", "Mellanox-SN5640-C512S2", "Mellanox-SN5640-C448O16"],
     },
     Row {
         by: Match::Exact,
         from: Branch(202_511),
-        hwskus: &["Mellanox-SN5640-C512X2", "Mellanox-SN5640-C508O1X2", "Mellanox-SN5640-O128X2"],
+        hwskus: &[
+            "Mellanox-SN4280-O4X96",
+            "Mellanox-SN5640-C512X2",
+            "Mellanox-SN5640-C508O1X2",
+            "Mellanox-SN5640-O128X2",
+        ],
     },
     Row {
         by: Match::Exact,

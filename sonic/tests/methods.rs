@@ -248,6 +248,8 @@ fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
         ("Arista-7060DX5-64S", [false; 4]),
         ("Arista-7060X6-64PE-B-C512S2", [true; 4]),
         ("Mellanox-SN5600-V256", [true; 4]),
+        ("Mellanox-SN4280-O28", [true; 4]),
+        ("Mellanox-SN4280-O4X96", [false, true, true, true]),
         ("Mellanox-SN5640-O128X2", [false, true, true, true]),
         ("ACS-SN6600_LD", [false, false, false, true]),
         ("Nokia-IXR7220-H6-P128", [false, false, true, true]),
