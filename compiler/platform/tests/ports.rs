@@ -145,6 +145,10 @@ fn hwsku_follows_the_breakouts_in_use() {
     assert_eq!(th5.hwsku([eight, two, eight]), Some("Arista-7060X6-64PE-B-P32V128"));
     assert_eq!(th5.hwsku([eight]), Some("Arista-7060X6-64PE-B-P64"));
     assert_eq!(th5.hwsku([]), Some("Arista-7060X6-64PE-B-C512S2"));
+    let other = catalogue.get("th5-256x200g").unwrap();
+    assert_eq!(other.hwsku([two]), Some("Arista-7060X6-64PE-256x200G"));
+    assert_eq!(other.hwsku([eight]), Some("Arista-7060X6-64PE"));
+    assert_eq!(other.hwsku([eight, two]), Some("Arista-7060X6-64PE-P32V128"));
     assert_eq!(catalogue.get("linux").unwrap().hwsku([hundred]), None);
 }
 
