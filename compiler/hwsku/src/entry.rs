@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use closc_platform::Release;
+use closc_platform::{Maker, Release};
 
 use crate::panel::Panel;
 use crate::sdk::Sdk;
@@ -27,10 +27,36 @@ pub(crate) struct Entry<'a> {
     /// Where its files are from.
     pub(crate) source: &'a str,
     pub(crate) platform: &'a str,
+    pub(crate) maker: Option<Maker>,
+    /// The ASIC of NVIDIA.
+    pub(crate) spectrum: Option<&'a str>,
     pub(crate) panel: &'a Panel,
     /// The usual one first.
     pub(crate) skus: &'a [Sku],
 }
+
+/// ASICs of NVIDIA whose tables NVIDIA documents.
+const DOCUMENTED: [&str; 3] = ["SPECTRUM-2", "SPECTRUM-3", "SPECTRUM-4"];
+
+/// The document about tables of these ASICs.
+const CUMULUS: &str = "CumulusNetworks/docs 09f2c312 content/cumulus-linux-59/Layer-3/Routing/\
+                       Forwarding-Table-Size-and-Profiles.md, profile `default`";
+
+/// The driver of these ASICs.
+const MLXSW: &str = "Linux drivers/net/ethernet/mellanox/mlxsw/spectrum_router.c";
+
+/// Conditions of SONiC's tests of SRv6.
+const TESTED: &str = "sonic-mgmt tests_mark_conditions.yaml, srv6/test_srv6_dataplane.py";
+
+/// Routes of SONiC's tests.
+const TESTS: &str = "the 6,400 /64 routes that SONiC's own tests announce to every T0 and T1";
+
+/// The width of an ECMP group without a source.
+const NARROWEST: &str =
+    "no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs of 12.8 Tb/s and more has 64";
+
+/// ASICs of NVIDIA on which SONiC's tests of SRv6 run: Spectrum-4 and later, of those whose hwskus they list.
+const SRV6: [&str; 2] = ["SPECTRUM-4", "SPECTRUM-5"];
 
 fn speed(mbps: u32) -> String {
     if mbps == 1_600_000 { "1.6T".to_owned() } else { format!("{}G", mbps / 1_000) }
@@ -121,6 +147,9 @@ impl Entry<'_> {
 
     fn sonic(&self, out: &mut String) {
         let _ = writeln!(out, "sonic:\n  hwsku: {}\n  platform: {}", self.skus[0].name, self.platform);
+        if let Some(maker) = self.maker {
+            let _ = writeln!(out, "  asic: {}", maker.keyword());
+        }
         let mut known = BTreeMap::new();
         for sku in self.skus {
             known.entry(&sku.breakouts).or_insert(sku);
@@ -152,48 +181,89 @@ impl Entry<'_> {
             let source = format!("sai.profile: SAI_NUM_ECMP_MEMBERS={width}");
             format!("ecmp_width: {{ members: {width}, source: {{ published: \"{source}\" }} }}")
         });
-        let all: Vec<String> = since.into_iter().chain(claim(&sku.sdk)).chain(width).collect();
+        let all: Vec<String> = since.into_iter().chain(self.claim(&sku.sdk)).chain(width).collect();
         (!all.is_empty()).then(|| format!("    {}: {{ {} }}", sku.name, all.join(", ")))
     }
 
     fn limits(&self, out: &mut String, ports: usize) {
-        let has_un = self.skus.iter().any(|sku| sku.sdk.tunnels().is_some_and(|(_, srv6)| srv6));
-        let width = self.narrowest();
-        let (sids, why_sids) = if has_un {
-            (256, "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one")
+        let (sids, why_sids) = self.sids();
+        let (members, why_members) = self.members();
+        let has_un = sids > 0;
+        let is_documented = self.spectrum.is_some_and(|asic| DOCUMENTED.contains(&asic));
+        let sizes = if is_documented { "  ecmp_sizes: [256, 512, 1024, 2048, 4096]\n" } else { "" };
+        let (routes, why_routes, neighbours, why_neighbours) = if is_documented {
+            let table = |text| format!("published: \"{CUMULUS}: {text}\"");
+            (
+                37_000,
+                table("half of 74k, as for prefixes longer than /64"),
+                20_000,
+                table("20k IPv6 neighbours"),
+            )
         } else {
-            (0, "no source publishes SRv6 for it")
+            (6_400, format!("assumed: \"{TESTS}\""), ports * 2, "assumed: \"twice the ports\"".to_owned())
         };
-        let (members, why_members) = match width {
-            Some((width, name)) => {
-                (width, format!("published: \"sai.profile of {name}: SAI_NUM_ECMP_MEMBERS={width}\""))
-            }
-            None => (
-                64,
-                "assumed: \"no sai.profile has SAI_NUM_ECMP_MEMBERS; the least of SONiC's SKUs of 12.8 Tb/s and more has 64\""
-                    .to_owned(),
-            ),
-        };
-        let neighbours = ports * 2;
         let _ = writeln!(
             out,
-            "limits:\n  my_sids: {sids}\n  ipv6_routes: 6400\n  ecmp_width: {members}\n  ecmp_groups: 128\n  \
-             neighbours: {neighbours}\n  provenance:\n    my_sids: {{ assumed: \"{why_sids}\" }}\n    \
-             ipv6_routes: {{ assumed: \"the 6,400 /64 routes that SONiC's own tests announce to every T0 and T1\" }}\n    \
+            "limits:\n  my_sids: {sids}\n  ipv6_routes: {routes}\n  ecmp_width: {members}\n{sizes}  ecmp_groups: 128\n  \
+             neighbours: {neighbours}\n  provenance:\n    my_sids: {{ {why_sids} }}\n    \
+             ipv6_routes: {{ {why_routes} }}\n    \
              ecmp_width: {{ {why_members} }}\n    \
              ecmp_groups: {{ assumed: \"routeorch.cpp: what SONiC assumes where the ASIC does not answer\" }}\n    \
-             neighbours: {{ assumed: \"twice the ports\" }}\nfeatures: [{}]",
+             neighbours: {{ {why_neighbours} }}\nfeatures: [{}]",
             if has_un { "un, ecn" } else { "ecn" }
         );
     }
-}
 
-fn claim(sdk: &Sdk) -> Option<String> {
-    let (value, srv6) = sdk.tunnels()?;
-    let claim = if srv6 {
-        format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\"")
-    } else {
-        format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\"")
-    };
-    Some(format!("un: {{ {claim} }}"))
+    /// Local SIDs, with the source.
+    fn sids(&self) -> (u32, String) {
+        let claims = || self.skus.iter().map(|sku| sku.sdk.tunnels().map(|(_, srv6)| srv6));
+        if self.srv6_asic().is_some() || claims().any(|srv6| srv6 == Some(true)) {
+            let why = "the 256 locators that NVIDIA documents for Spectrum-4; a uN-only fabric needs one";
+            (256, format!("assumed: \"{why}\""))
+        } else if claims().all(|srv6| srv6 == Some(false)) {
+            (0, "published: \"SDK files: sai_tunnel_support without 0x10 of SRv6\"".to_owned())
+        } else if self.spectrum.is_some_and(|asic| ["SPECTRUM", "SPECTRUM-2", "SPECTRUM-3"].contains(&asic)) {
+            (0, format!("published: \"{TESTED}: not on Spectrum-1 to Spectrum-3\""))
+        } else {
+            (0, "assumed: \"no source publishes SRv6 for it\"".to_owned())
+        }
+    }
+
+    /// Members of an ECMP group, with the source.
+    fn members(&self) -> (u32, String) {
+        match (self.narrowest(), self.spectrum) {
+            (Some((width, name)), _) => {
+                (width, format!("published: \"sai.profile of {name}: SAI_NUM_ECMP_MEMBERS={width}\""))
+            }
+            (None, Some(asic)) if DOCUMENTED.contains(&asic) => (
+                128,
+                format!(
+                    "published: \"{MLXSW}: every size to 128, larger ones are rounded up to one of `ecmp_sizes`\""
+                ),
+            ),
+            (None, _) => (64, format!("assumed: \"{NARROWEST}\"")),
+        }
+    }
+
+    /// Its ASIC of NVIDIA, if SONiC's tests of SRv6 run on it.
+    fn srv6_asic(&self) -> Option<&str> {
+        self.spectrum.filter(|asic| SRV6.contains(asic))
+    }
+
+    /// The support of uN by a hwsku: by its SDK file, or by its ASIC.
+    fn claim(&self, sdk: &Sdk) -> Option<String> {
+        let claim = match (sdk.tunnels(), self.srv6_asic()) {
+            (Some((value, true)), _) => {
+                format!("published: \"SDK file: sai_tunnel_support {value}, of which 0x10 is SRv6\"")
+            }
+            (Some((value, false)), _) => {
+                format!("lacking: \"SDK file: sai_tunnel_support {value}, without 0x10 of SRv6\"")
+            }
+            (None, Some(asic)) => {
+                format!("published: \"asic_table.j2: {asic}; {TESTED}: Spectrum-4 and later\"")
+            }
+            (None, None) => return None,
+        };
+        Some(format!("un: {{ {claim} }}"))
+    }
 }

@@ -15,7 +15,7 @@ mod sku;
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_diagnostics::Sources;
-use closc_platform::{Breakout, Catalogue, Platform, Release, Slot};
+use closc_platform::{Breakout, Catalogue, Maker, Platform, Release, Slot};
 
 pub use self::measure::{Answer, Measured, USUAL_OS, commands, measure, measure_output};
 pub use self::sdk::Sdk;
@@ -39,6 +39,8 @@ pub struct Switch {
     folder: String,
     /// The name of the box in SONiC.
     pub platform: String,
+    /// The maker of its ASIC.
+    maker: Option<Maker>,
     cages: Vec<Cage>,
     skus: BTreeMap<String, Vec<Row>>,
 }
@@ -51,7 +53,9 @@ impl Switch {
         let skus: BTreeMap<String, Vec<Row>> = names
             .filter_map(|name| Some((name.clone(), sku::rows(files, &format!("{folder}/{name}"), &cages)?)))
             .collect();
-        Switch { folder, platform, cages, skus }
+        let maker = files.text(&format!("{folder}/platform_asic"));
+        let maker = maker.and_then(|text| Maker::of_platform_asic(&text));
+        Switch { folder, platform, maker, cages, skus }
     }
 
     /// Returns the bandwidth of its largest hwsku in Mb/s.
@@ -96,6 +100,8 @@ pub struct Origin<'a> {
     pub source: &'a str,
     /// The first release with each hwsku, for those that some supported releases lack.
     pub since: &'a BTreeMap<String, Release>,
+    /// The ASIC of NVIDIA, as in SONiC's `asic_table.j2`: `SPECTRUM-4`.
+    pub spectrum: Option<&'a str>,
 }
 
 /// An entry that was derived.
@@ -134,12 +140,12 @@ impl Switch {
             sku.since = origin.since.get(&sku.name).copied();
         }
         skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
-        self.accepted(&panel, skus, origin.source)
+        self.accepted(&panel, skus, origin)
     }
 
     /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
     /// rejects the entry.
-    fn accepted(&self, panel: &Panel, mut skus: Vec<Sku>, source: &str) -> Result<Derived, String> {
+    fn accepted(&self, panel: &Panel, mut skus: Vec<Sku>, origin: &Origin<'_>) -> Result<Derived, String> {
         let id = id(&self.platform);
         let mut notes = Vec::new();
         loop {
@@ -147,7 +153,16 @@ impl Switch {
                 let kinds = || "every hwsku has cages with ports of several kinds".to_owned();
                 return Err(notes.pop().unwrap_or_else(kinds));
             }
-            let entry = Entry { id: &id, source, platform: &self.platform, panel, skus: &skus };
+            let Origin { source, spectrum, .. } = origin;
+            let entry = Entry {
+                id: &id,
+                source,
+                platform: &self.platform,
+                maker: self.maker,
+                spectrum: *spectrum,
+                panel,
+                skus: &skus,
+            };
             let text = entry.text();
             let platform = accept(&text)?;
             let of = |sku: &Sku| difference(&platform, panel, &self.skus[&sku.name]);

@@ -205,7 +205,7 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, Strin
         let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
         let derived = switch.derive(
             answer,
-            &Origin { source: &source, since: &BTreeMap::new() },
+            &Origin { source: &source, since: &BTreeMap::new(), spectrum: None },
             &mut BTreeSet::new(),
         )?;
         notes.extend(derived.notes);

@@ -36,6 +36,16 @@ fn derived_with(
     platform_json: Option<String>,
     more: &[(&str, &str)],
 ) -> Result<String, String> {
+    derived_of(skus, platform_json, more, None)
+}
+
+/// The same with an ASIC of NVIDIA.
+fn derived_of(
+    skus: &[(&str, Vec<Port>)],
+    platform_json: Option<String>,
+    more: &[(&str, &str)],
+    spectrum: Option<&str>,
+) -> Result<String, String> {
     let mut files = BTreeMap::from([("d/default_sku".to_owned(), format!("{} t1\n", skus[0].0))]);
     files.extend(platform_json.map(|text| ("d/platform.json".to_owned(), text)));
     files.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
@@ -49,7 +59,7 @@ fn derived_with(
     }
     let tree = Tree(files);
     let switch = Switch::read(&tree, "d".to_owned(), "x86_64-own_box-r0".to_owned());
-    let origin = Origin { source: "a test", since: &BTreeMap::new() };
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), spectrum };
     switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|derived| derived.text)
 }
 
@@ -133,4 +143,30 @@ fn groups_of_two_sizes() {
     assert!(text.contains("ecmp_width: 64\n"), "{text}");
     let own = "O64: { ecmp_width: { members: 128, source: { published: \"sai.profile: SAI_NUM_ECMP_MEMBERS=128\" } } }";
     assert!(text.contains(own) && !text.contains("P32: {"), "{text}");
+}
+
+/// SONiC's `platform_asic` names the maker of the ASIC.
+#[test]
+fn makers_of_asics() {
+    let skus = [("O32", complete(|at| at + 1, |at| format!("etp{}", at + 1)))];
+    for (file, line) in [("broadcom-dnx\n", "  asic: broadcom\n"), ("mellanox", "  asic: nvidia\n")] {
+        let text = derived_with(&skus, None, &[("d/platform_asic", file)]).unwrap();
+        assert!(text.contains(line), "{file}: {text}");
+    }
+    let text = derived_with(&skus, None, &[("d/platform_asic", "vs")]).unwrap();
+    assert!(!text.contains("asic:"), "{text}");
+}
+
+/// NVIDIA publishes no SDK file. SONiC's tests of SRv6 run on Spectrum-4 and later.
+#[test]
+fn segments_of_a_spectrum_asic() {
+    let skus = [("O32", complete(|at| at + 1, |at| format!("etp{}", at + 1)))];
+    let of = |spectrum| derived_of(&skus, None, &[], spectrum).unwrap();
+    let text = of(Some("SPECTRUM-4"));
+    assert!(text.contains("O32: { un: { published: \"asic_table.j2: SPECTRUM-4;"), "{text}");
+    assert!(text.contains("my_sids: 256") && text.contains("features: [un, ecn]"), "{text}");
+    for spectrum in [Some("SPECTRUM-3"), Some("SPECTRUM-6"), None] {
+        let text = of(spectrum);
+        assert!(text.contains("my_sids: 0") && text.contains("features: [ecn]"), "{spectrum:?}: {text}");
+    }
 }

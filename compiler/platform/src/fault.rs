@@ -9,7 +9,7 @@ use closc_qos::headroom::{Chip, Model};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Os, Platform, Release};
+use crate::{Maker, Os, Platform, Release};
 
 /// A fault that a public source describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,16 +42,6 @@ pub struct Fault {
     /// The rule that reports it, if it has a separate one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-}
-
-/// The maker of an ASIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Maker {
-    /// Broadcom.
-    Broadcom,
-    /// NVIDIA.
-    Nvidia,
 }
 
 /// Condition on the output for a switch.
@@ -177,11 +167,7 @@ impl Fault {
 
     /// Returns the ASICs and the output that it affects, for people.
     pub fn scope(&self) -> [String; 2] {
-        let asics = match self.asics {
-            Some(Maker::Broadcom) => "Broadcom",
-            Some(Maker::Nvidia) => "NVIDIA",
-            None => "all",
-        };
+        let asics = self.asics.map_or("all", Maker::name);
         [asics.to_owned(), self.when.words()]
     }
 
@@ -201,8 +187,12 @@ impl Fault {
     }
 }
 
-/// Returns the maker of a platform's ASIC; nothing for software and for makers without a row.
+/// Returns the maker of a platform's ASIC, if the platform states it or its headroom model is of one maker.
 fn maker(platform: &Platform) -> Option<Maker> {
+    let stated = platform.sonic.as_ref().and_then(|sonic| sonic.asic);
+    if stated.is_some() {
+        return stated;
+    }
     let model: Model = platform.buffer.as_ref()?.headroom_model.parse().ok()?;
     match model {
         Model::Chip(Chip::Teralynx10) | Model::Ieee | Model::Tofino2 => None,
@@ -241,6 +231,12 @@ mod tests {
         let on = (Os::Sonic, Release::Branch(202_511));
         assert!(hash.concerns(on, broadcom, &rendered));
         assert!(!hash.concerns(on, nvidia, &rendered));
+        // Entries without a buffer state the maker.
+        for (id, is_concerned) in
+            [("nokia-ixr7220-h5-64d", true), ("nvidia-sn5400", false), ("marvell-d64p512t", false)]
+        {
+            assert_eq!(hash.concerns(on, catalogue.get(id).unwrap(), &rendered), is_concerned, "{id}");
+        }
         assert!(!hash.concerns(on, broadcom, &Rendered::default()));
         assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
         let ignored = Fault::all().iter().find(|fault| fault.source.ends_with("#23585")).unwrap();

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::alias::Aliases;
-use crate::{Balancing, Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Power, Provenance};
+use crate::{Balancing, Breakout, HwskuFacts, Layout, Limit, Maker, Os, PortNaming, Power, Provenance};
 
 /// A value and its place in the file.
 #[derive(Debug, Clone)]
@@ -205,6 +205,10 @@ pub(crate) struct SonicFile {
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub(crate) platform: String,
+    /// The maker of the ASIC, by SONiC's `platform_asic`. Known faults of its software apply. If absent, the maker of
+    /// the headroom formula.
+    #[serde(default)]
+    pub(crate) asic: Option<Maker>,
     /// Other hwskus, each for the breakouts in use on the switch.
     #[serde(default)]
     pub(crate) hwskus: Vec<HwskuFile>,

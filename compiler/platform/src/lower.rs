@@ -54,6 +54,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
         hwsku: file.hwsku,
         any_breakout: file.any_breakout,
         platform: file.platform,
+        asic: file.asic,
         hwskus: file
             .hwskus
             .into_iter()

@@ -20,6 +20,7 @@ use crate::balance::Balancing;
 use crate::breakout::Share;
 use crate::cages::CageSet;
 use crate::claim::{Claim, Provenance};
+use crate::maker::Maker;
 use crate::os::Os;
 use crate::width::EcmpWidth;
 
@@ -266,6 +267,9 @@ pub struct Sonic {
     pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
+    /// The maker of the ASIC. Only known faults depend on it.
+    #[serde(skip)]
+    pub asic: Option<Maker>,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
     /// Members of an ECMP group of hwskus whose facts have a number of their own.

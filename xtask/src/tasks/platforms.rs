@@ -26,6 +26,9 @@ use crate::generated::root;
 /// Mb/s of the ports of the smallest box.
 const SMALLEST: u64 = 12_800_000;
 
+/// SONiC's table of ASICs of NVIDIA.
+const ASICS: &str = "platform/mellanox/asic_table.j2";
+
 /// Where entries are kept.
 const FOLDER: &str = "compiler/platform/catalogue/sonic";
 
@@ -33,12 +36,13 @@ const FOLDER: &str = "compiler/platform/catalogue/sonic";
 pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
     let repository = Repository::open(folder, "device/")?;
     let branches = Branches::open(folder)?;
+    let spectrums = spectrums(&Repository::open(folder, ASICS)?);
     let mut folders = BTreeMap::new();
     let known = hand_written();
     let (mut entries, mut refused, mut ignored) = (Vec::new(), Vec::new(), BTreeSet::new());
     for switch in switches(&repository) {
         folders.insert(switch.platform.clone(), switch.folder().to_owned());
-        match derive(&repository, &branches, &switch, &mut ignored) {
+        match derive(&repository, (&branches, &spectrums), &switch, &mut ignored) {
             Ok(Derived { id, text, notes }) => {
                 refused.extend(notes);
                 let by_hand = known.get(&switch.platform);
@@ -92,16 +96,28 @@ fn switches(repository: &Repository) -> Vec<Switch> {
     boxes.map(read).filter(|switch| switch.mbps() >= SMALLEST).collect()
 }
 
+/// Reads the ASIC of each box of NVIDIA: a line is `'x86_64-nvidia_sn5400-r0':'MELLANOX-SPECTRUM-4',`.
+fn spectrums(repository: &Repository) -> BTreeMap<String, String> {
+    let text = repository.text(ASICS).unwrap_or_default();
+    let read = |line: &str| {
+        let (platform, asic) = line.trim().trim_end_matches(',').split_once("':'MELLANOX-")?;
+        Some((platform.strip_prefix('\'')?.to_owned(), asic.strip_suffix('\'')?.to_owned()))
+    };
+    text.lines().filter_map(read).collect()
+}
+
 /// Derives the entry of a box.
 fn derive(
     repository: &Repository,
-    branches: &Branches,
+    (branches, spectrums): (&Branches, &BTreeMap<String, String>),
     switch: &Switch,
     ignored: &mut BTreeSet<String>,
 ) -> Result<Derived, String> {
     let source = format!("sonic-net/sonic-buildimage {} {}", repository.commit, switch.folder());
     let since = branches.since(switch.folder(), &switch.platform);
-    let mut derived = switch.derive(repository, &Origin { source: &source, since: &since }, ignored)?;
+    let spectrum = spectrums.get(&switch.platform).map(String::as_str);
+    let origin = Origin { source: &source, since: &since, spectrum };
+    let mut derived = switch.derive(repository, &origin, ignored)?;
     derived.text.insert_str(0, "# Derived by `cargo xtask platforms`.\n");
     Ok(derived)
 }

@@ -10,7 +10,7 @@ use closc_platform::Catalogue;
 
 use super::git::Repository;
 use super::releases::{Branches, claims_un, hwskus};
-use super::{FOLDER, derive, hand_written, switches};
+use super::{ASICS, FOLDER, derive, hand_written, spectrums, switches};
 use crate::generated::root;
 
 /// Opens a folder of the checkout; prints a line if there is no checkout.
@@ -73,11 +73,12 @@ fn releases_of_hwskus_are_those_of_the_branches() {
 fn derived_entries_are_fresh() {
     let Some(repository) = checkout() else { return };
     let Some(branches) = branches() else { return };
+    let spectrums = spectrums(&open(ASICS).expect("the checkout is open"));
     let known = hand_written();
     let mut made = BTreeSet::new();
     for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
-        let Ok(Derived { id, text, .. }) = derive(&repository, &branches, switch, &mut BTreeSet::new())
-        else {
+        let of = (&branches, &spectrums);
+        let Ok(Derived { id, text, .. }) = derive(&repository, of, switch, &mut BTreeSet::new()) else {
             continue;
         };
         let path = root().join(FOLDER).join(format!("{id}.yaml"));
