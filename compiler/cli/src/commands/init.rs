@@ -41,6 +41,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     output::replace(&command.out, &picked.file)?;
     say(args, command, picked)?;
     if is_reported {
+        report_unreleased_design(&found, picked);
         other_routing(&found, picked);
     }
     Ok(Outcome::Fine)
@@ -160,14 +161,33 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if with_qos.is_empty() { oses } else { with_qos }
 }
 
-/// Returns the design to write: the first, or the one that the user picks.
+/// Returns the number of the first design whose hwskus are in a release; 1 if each needs the branch `master`.
+fn first_released_design(found: &Designs) -> u8 {
+    let at = found.designs.iter().position(|design| !design.needs_master).unwrap_or_default();
+    u8::try_from(at + 1).expect("a search lists few designs")
+}
+
+/// Prints the first design if another was written because of its release.
+fn report_unreleased_design(found: &Designs, picked: &Row) {
+    let Some(first) = found.designs.first().filter(|first| first.needs_master && !picked.needs_master) else {
+        return;
+    };
+    if let Some(release) = &first.release {
+        let switches = counted(first.switches.into(), "switch");
+        output::say(format_args!("`--pick 1` writes a design with {switches}, which requires {release}"));
+    }
+}
+
+/// Returns the design to write: the first that a release supports, or the one that the user picks.
 fn pick<'a>(command: &InitArgs, answers: Answers, found: &'a Designs) -> anyhow::Result<&'a Row> {
     if answers.is_page(command) {
         output::say(format_args!("{}", design::page(found)));
     }
     let picked = if found.designs.len() > 1 {
         let question = "Number of the design to write?";
-        answers.answer((command.pick, 1), "pick", question, |picked| listed(found, *picked))?
+        answers.answer((command.pick, first_released_design(found)), "pick", question, |picked| {
+            listed(found, *picked)
+        })?
     } else {
         command.pick.unwrap_or(1)
     };

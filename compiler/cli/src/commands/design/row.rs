@@ -1,6 +1,7 @@
 //! A design as it is written in JSON documents.
 
 use closc_design::{Design, Measure, Media, Need, RACK_UNITS};
+use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,6 +80,9 @@ pub(crate) struct Row {
     pub assumed: Option<String>,
     /// The release that the file sets, if the default release lacks a hwsku.
     pub release: Option<String>,
+    /// Whether that release is SONiC's branch `master`.
+    #[serde(skip)]
+    pub needs_master: bool,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
     /// Its growth, with `--stages`.
@@ -215,6 +219,7 @@ impl Row {
             release: design.later_release().map(|(hwsku, release)| {
                 format!("`{}` {release}, the first release with hwsku `{hwsku}`", design.os.word())
             }),
+            needs_master: design.later_release().is_some_and(|(_, release)| release == Release::Master),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
