@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, Limit, Os, Platform};
+use closc_platform::{Breakout, GroupWidth, Limit, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::need::Ratio;
@@ -127,6 +127,17 @@ pub struct Design<'a> {
     pub third: Option<Third<'a>>,
 }
 
+/// Returns the uplinks of a switch.
+fn links(tier: &Tier<'_>) -> u32 {
+    tier.up.map_or(0, |up| up.count)
+}
+
+/// Returns whether a switch has more neighbours than it is assumed to hold.
+fn has_assumed_neighbours(tier: &Tier<'_>) -> bool {
+    let limits = &tier.platform.limits;
+    tier.down.count + links(tier) > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
+}
+
 /// All of a NIC's bandwidth, in millionths. Losses use the same unit.
 pub(crate) const WHOLE: u32 = 1_000_000;
 
@@ -177,14 +188,29 @@ impl<'a> Design<'a> {
             && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
     }
 
-    /// Returns whether `W0904` applies to neighbours: a switch has more than it is assumed to hold.
+    /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold.
     pub(crate) fn exceeds_assumed(&self) -> bool {
-        let exceeds = |tier: &Tier<'_>| {
-            let limits = &tier.platform.limits;
-            tier.down.count + tier.up.map_or(0, |up| up.count) > limits.neighbours
-                && limits.assumption(Limit::Neighbours).is_some()
-        };
-        self.tiers().any(exceeds)
+        let t1_links = links(&self.t1).max(self.parallel);
+        let spreads = [Some((&self.t0, links(&self.t0))), self.has_t1().then_some((&self.t1, t1_links))];
+        let mut spreads = spreads.into_iter().flatten();
+        self.tiers().any(has_assumed_neighbours)
+            || spreads.any(|(tier, links)| {
+                self.assumed_width(tier).is_some_and(|width| !width.accepts(links.into()))
+            })
+    }
+
+    /// Returns whether `W0904` applies to the T0s of this design, and of each that has the same T0s with as many uplinks
+    /// or more.
+    pub(crate) fn t0_exceeds_assumed(&self) -> bool {
+        let is_wider = |width: GroupWidth<'_>| links(&self.t0) > width.largest();
+        has_assumed_neighbours(&self.t0) || self.assumed_width(&self.t0).is_some_and(is_wider)
+    }
+
+    /// Returns the sizes of the ECMP groups of a tier if they are assumed, and if its routing has such groups.
+    fn assumed_width<'t>(&self, tier: &'t Tier<'a>) -> Option<GroupWidth<'t>> {
+        let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
+        let width = || tier.platform.group_width(self.os, splits);
+        (!self.routing.is_source_routed()).then(width).filter(|width| width.assumption.is_some())
     }
 
     /// Returns the bandwidth down and up of a T0.

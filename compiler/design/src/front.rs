@@ -117,11 +117,13 @@ impl<'a, 'p> Candidates<'a, 'p> {
         Ok(raised)
     }
 
-    /// Returns whether a design of the bar beats one with the parts of `design` and with this measure.
-    fn is_below_bar(&self, design: &Design<'_>, measure: &Measure) -> bool {
-        let Some(bar) = self.bar.get(design.routing.word()) else { return false };
-        let exceeds = design.exceeds_assumed();
-        bar.iter().any(|(better, is_firm)| (*is_firm || exceeds) && better.beats(measure))
+    /// Returns whether a design of the bar beats one with this routing and measure. `exceeds` tells whether that one
+    /// needs an assumed limit, as only then it can be beaten by others that need one.
+    fn is_below_bar(&self, routing: Routing, measure: &Measure, exceeds: impl FnOnce() -> bool) -> bool {
+        let Some(bar) = self.bar.get(routing.word()) else { return false };
+        let beats =
+            |firm: bool| bar.iter().any(|(better, is_firm)| *is_firm == firm && better.beats(measure));
+        beats(true) || beats(false) && exceeds()
     }
 
     /// Adds a design.
@@ -144,7 +146,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
                 return self.unpublished += 1;
             }
         };
-        if self.is_below_bar(&design, &measure) {
+        if self.is_below_bar(design.routing, &measure, || design.exceeds_assumed()) {
             return;
         }
         let by_measure = self.by_routing.entry(design.routing.word()).or_default();
@@ -199,7 +201,11 @@ impl<'a, 'p> Candidates<'a, 'p> {
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
         match floor.measure(self.numbers, &floor.media()) {
-            Ok(measure) => self.is_below_bar(floor, &Measure { hops: hops(tiers.into()), ..measure }),
+            Ok(measure) => {
+                let measure = Measure { hops: hops(tiers.into()), ..measure };
+                // More T1s and T2s have fewer neighbours each, so only the T0s tell it of all designs with these parts.
+                self.is_below_bar(floor.routing, &measure, || floor.t0_exceeds_assumed())
+            }
             // A design with these parts cannot be compared either. One of them gives the reason.
             Err(Unmeasured::Price) => self.unpriced > 0,
             Err(Unmeasured::Power) => self.unpublished > 0,

@@ -8,7 +8,7 @@
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Catalogue, Os, Platform};
+use closc_platform::{Catalogue, Limit, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
@@ -348,7 +348,25 @@ impl Part<'_> {
             let is_possible = groups >= 2 && panel.fits(per_group, up) && self.spreads(&panel, up);
             is_possible.then_some(base)
         });
-        bases.take(self.effort.most())
+        // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.
+        let mut left = [self.effort.most(); 2];
+        bases.filter(move |base| {
+            let left = &mut left[usize::from(self.needs_assumed(base))];
+            let is_taken = *left > 0;
+            *left = left.saturating_sub(1);
+            is_taken
+        })
+    }
+
+    /// Returns whether T0s need an assumed limit: on neighbours, or on the size of ECMP groups.
+    fn needs_assumed(self, base: &Base<'_>) -> bool {
+        let Panel { platform, width, .. } = &base.panel;
+        let is_wide =
+            !self.routing.is_source_routed() && width.assumption.is_some() && !width.accepts(base.up.into());
+        let neighbours = platform.limits.neighbours;
+        let is_full =
+            base.per_group + base.up > neighbours && platform.limits.assumption(Limit::Neighbours).is_some();
+        is_wide || is_full
     }
 
     /// Returns the units with places for all NICs, now and after growth, if a T0 takes NICs of this many nodes.

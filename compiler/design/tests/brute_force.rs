@@ -6,10 +6,10 @@ use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Compared, Design, Found, Limits, Measure, Need, Prices, Ratio, Sieve, Verdict, merged,
+    Candidates, Compared, Design, Found, Limits, Measure, Need, Prices, Ratio, Sieve, Tier, Verdict, merged,
     sample, space,
 };
-use closc_platform::{Breakout, Catalogue, Os, Platform};
+use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
 use proptest::prelude::*;
 
 /// Boxes of the loops. Each supports any two of its breakouts under its operating system. The third is the second one
@@ -468,6 +468,54 @@ fn a_bar_omits_nothing_of_the_front() {
         assert_eq!(found, front(&need), "{nodes} nodes, {planes} planes, {speed}G");
     }
     assert!(omitted > 0, "the bar omits no branch");
+}
+
+/// A design that needs an assumed limit beats only others that need one. So a bar of such designs omits no branch in
+/// which other T1s stay within their limits.
+#[test]
+fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
+    let catalogue = Catalogue::builtin();
+    let verdict = |design: &Design<'_>| {
+        let exceeds = |tier: &Tier<'_>| {
+            let limits = &tier.platform.limits;
+            let neighbours = tier.down.count + tier.up.map_or(0, |up| up.count);
+            neighbours > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
+        };
+        Ok::<_, Infallible>(if design.tiers().any(exceeds) { Verdict::Assumed } else { Verdict::Firm })
+    };
+    let of =
+        |front: Vec<Found<'_>>| front.iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>();
+    let (mut assumed, mut firm) = (0, 0);
+    for (nodes, planes, speed, grow_to) in
+        [(96, 4, 200, None), (512, 8, 400, None), (2048, 8, 400, Some(65_536))]
+    {
+        let boxes = ["th4-64x400g", "th5-128x400g", "th3-32x400g", "th2-64x100g"];
+        let need = Need {
+            oses: vec![Os::Eos],
+            rails: 8,
+            nics_per_node: 8,
+            ..need(&boxes, nodes, planes, speed, (1, 1))
+        };
+        let mut all = Candidates::new(Compared::default());
+        space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
+        let Ok(expected) = all.fronts(verdict);
+        let expected = of(merged(expected.into_values()));
+        for most in [1, 8] {
+            let mut samples = Candidates::new(Compared::default());
+            sample(&need, &catalogue, most, &mut samples).expect("there are designs");
+            let Ok(mut candidates) = samples.into_bar(usize::MAX, verdict);
+            space(&need, &catalogue, &mut candidates).expect("there are designs");
+            let Ok(fronts) = candidates.fronts(verdict);
+            assert_eq!(
+                of(merged(fronts.into_values())),
+                expected,
+                "{nodes} nodes, {planes} planes, {speed}G"
+            );
+        }
+        assumed += expected.iter().filter(|(_, is_firm)| !is_firm).count();
+        firm += expected.iter().filter(|(_, is_firm)| *is_firm).count();
+    }
+    assert!(assumed > 0 && firm > 0, "{assumed} designs need an assumed limit, {firm} do not");
 }
 
 /// The cost of a design is the sum over its switches, cables and cages. Designs with an item without a price are omitted,

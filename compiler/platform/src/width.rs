@@ -38,6 +38,11 @@ impl GroupWidth<'_> {
         members <= self.members.into() || self.larger.is_some_and(exact)
     }
 
+    /// Returns the size of the largest group.
+    pub fn largest(&self) -> u32 {
+        self.larger.and_then(|larger| larger.last()).copied().unwrap_or(0).max(self.members)
+    }
+
     /// Returns the maximum for groups of up to this number of members.
     pub fn most(&self, needed: u32) -> u32 {
         let larger = self.larger.filter(|_| needed > self.members);
