@@ -221,6 +221,27 @@ mod tests {
         }
     }
 
+    /// Public reports about output that closc renders.
+    #[test]
+    fn reports_are_registered_for_their_systems() {
+        for (os, source) in [
+            (Os::Sonic, "FRRouting/frr#21742"),
+            (Os::Frr, "FRRouting/frr#21742"),
+            (Os::Sonic, "sonic-net/sonic-swss#3986"),
+            (Os::Sonic, "sonic-net/sonic-utilities#4226"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#27547"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#26959"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#22344"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#21423"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#22370"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#24457"),
+            (Os::Sonic, "sonic-net/sonic-buildimage#23585"),
+        ] {
+            let has = Fault::all().iter().any(|fault| fault.source == source && fault.oses.contains(&os));
+            assert!(has, "{source}");
+        }
+    }
+
     #[test]
     fn a_fault_is_of_releases_asics_and_output() {
         let catalogue = crate::Catalogue::builtin();
