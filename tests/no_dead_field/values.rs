@@ -269,6 +269,10 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 2 } } });
     let four_rows = json!({ "tiers": { "t2": { "rows": 4 } } });
     let room = json!({ "tiers": { "t2": { "ports_per_zone": 16 } } });
+    let ordered = json!({ "tiers": {
+        "t0": { "up": { "spare": 2 }, "port_order": [{ "groups": 2, "up": 4, "parallel": 2 }] },
+        "t1": { "down": { "spare": 2 } },
+    } });
     Some(match leaf {
         "tiers.t0.platform" | "tiers.t1.platform" | "tiers.t2.platform" => {
             let os = |os: &str| json!({ "tiers": { tier: { "os": os } } });
@@ -283,6 +287,9 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t0.oversubscription" => tries(&wide, [json!("2:1")]),
         "tiers.t1.oversubscription" => tries(&narrow, [json!("2:1")]),
         "tiers.t1.parallel" => tries(&room, [json!(2)]),
+        "tiers.t0.port_order.[].groups" => tries(&ordered, [json!(1)]),
+        "tiers.t0.port_order.[].up" => tries(&ordered, [json!(2)]),
+        "tiers.t0.port_order.[].parallel" => tries(&ordered, [json!(1)]),
         "tiers.t2.rows" => tries(&rows, [json!(8)]),
         "tiers.t2.wiring" => pairs([(four_rows, json!("rows"))]),
         "tiers.t0.down.breakout" => {

@@ -52,7 +52,7 @@ pub struct StatedWiring {
 }
 
 /// Address pools, and the coordinates that addresses are computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedAddresses {
     /// The pool of both ends of every cable.
     pub links: Prefix,
@@ -79,6 +79,10 @@ pub struct StatedAddresses {
     /// Widths of coordinates, if a pool is IPv4 and addresses in it are computed from coordinates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipv4: Option<StatedWidths>,
+    /// The place of each uplink of a T0 on its panel, from 0, if it is not the number of the uplink. Addresses of its
+    /// cables contain the place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub t0_places: Vec<u16>,
 }
 
 /// Bits of coordinates in IPv4 management addresses.

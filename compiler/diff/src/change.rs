@@ -16,8 +16,8 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
     AddressWidths, Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic,
-    NicKind, PacketOrder, Pin, Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier,
-    TierBalance, TierId, Topology, Wiring, ZoneId, ZoneTier, field, tier_field,
+    NicKind, PacketOrder, Pin, Pins, PlaneId, PortStage, Racks, SegmentPlan, Services, Site, Switch, T2,
+    Tier, TierBalance, TierId, Topology, Wiring, ZoneId, ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -372,6 +372,8 @@ tier_settings! {
     UpBreakout(Breakout) = up.breakout, T0 "tiers.t0.up.breakout", T1 "tiers.t1.up.breakout";
     /// Parallel links to each upper neighbour.
     Parallel(u16) = parallel, T0 "tiers.t0.parallel", T1 "tiers.t1.parallel";
+    /// Fabrics whose port order is kept.
+    PortOrder(Vec<PortStage>) = port_order, T0 "tiers.t0.port_order";
     /// Hardware of single planes.
     ByPlane(BTreeMap<PlaneId, Hardware>) = by_plane, T0 "tiers.t0.by_plane", T1 "tiers.t1.by_plane", T2 "tiers.t2.by_plane";
     /// Hardware and ports of single zones.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
+use closc_fabric::Fabric;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
 use closc_topology::{Cable, Link, ZoneId};
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
+use crate::minimal::Minimal;
 use crate::population::{Population, moved_ends};
 use crate::summary::Kind;
 use crate::words::plural;
@@ -81,6 +83,9 @@ pub struct WorkOrder {
     pub renumbers: Vec<String>,
     /// Whether hosts write segments into packets.
     pub source_routed: bool,
+    /// The fewest moves, if they were asked for. The jobs are then those with its settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimal: Option<Minimal>,
     /// The cables.
     pub jobs: Vec<Job>,
 }
@@ -95,11 +100,11 @@ impl WorkOrder {
         let population = Population::between(old.fabric(), new.fabric());
         let mut jobs = Vec::new();
         jobs.extend(population.cables.removed.iter().map(|link| job(Action::Remove, *link, old, None)));
-        for link in &population.moved {
-            let CableEnds { lower, upper } = ends(old, *link);
-            let moved = moved_ends(old.fabric(), new.fabric(), *link).into_iter().zip([lower, upper]);
+        for cable in &population.moved {
+            let CableEnds { lower, upper } = ends(old, cable.old);
+            let moved = moved_ends(old.fabric(), new.fabric(), *cable).into_iter().zip([lower, upper]);
             let from = moved.filter_map(|(moves, end)| moves.then_some(end));
-            jobs.extend(from.map(|end| job(Action::Move, *link, new, Some(end))));
+            jobs.extend(from.map(|end| job(Action::Move, cable.new, new, Some(end))));
         }
         jobs.extend(population.cables.added.iter().map(|link| job(Action::Add, *link, new, None)));
         let difference = Difference::between(old.fabric(), new.fabric());
@@ -109,9 +114,17 @@ impl WorkOrder {
             nics_added: population.nics.added.len(),
             nics_replaced: replaced(old, new),
             source_routed: new.is_source_routed(),
-            renumbers: difference.changes.iter().filter_map(renumbers).collect(),
+            renumbers: difference.changes.iter().filter_map(|change| renumbers(change, new)).collect(),
+            minimal: None,
             jobs,
         }
+    }
+
+    /// Compares two plans, with the port order of the new one that moves the fewest cables.
+    pub fn minimal(old: &Plan, new: &Plan) -> WorkOrder {
+        let (minimal, topology) = Minimal::between(old.fabric(), new.fabric());
+        let ordered = Plan::new(Fabric::new(topology.into()));
+        WorkOrder { minimal: Some(minimal), ..WorkOrder::between(old, &ordered) }
     }
 
     /// Writes the cables as CSV.
@@ -249,7 +262,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
 }
 
 /// Returns the name of a change that renumbers existing elements; `None` for other changes.
-fn renumbers(change: &Change) -> Option<String> {
+fn renumbers(change: &Change, new: &Plan) -> Option<String> {
     match change {
         Change::Setting(setting) => match &**setting {
             Setting::Block(_)
@@ -266,6 +279,8 @@ fn renumbers(change: &Change) -> Option<String> {
             _ => None,
         },
         Change::Tier(tier, setting) => match setting {
+            // Only segments count parallel links. Addresses of cables are those of ports.
+            TierSetting::Parallel(_) if !new.is_source_routed() => None,
             TierSetting::Parallel(_) | TierSetting::DownCage(_) | TierSetting::UpCage(_) => {
                 Some(format!("`{}`", setting.field(*tier)))
             }

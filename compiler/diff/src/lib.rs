@@ -9,6 +9,7 @@ mod compare;
 mod effect;
 mod impact;
 mod migration;
+mod minimal;
 mod mode;
 mod moves;
 mod plans;
@@ -34,8 +35,9 @@ pub use change::{
 };
 pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
+pub use minimal::{Minimal, SettingValue};
 pub use mode::{Place, RolloutMode, Verdict, judge};
-pub use population::{Delta, Population};
+pub use population::{Delta, MovedCable, Population};
 pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
     Wave as WaveText, WaveStep,

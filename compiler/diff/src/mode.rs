@@ -14,7 +14,7 @@ use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
 use crate::change::{Change, Edit, Exception, T2Setting, Thing, TierSetting, Turn};
-use crate::population::is_drained;
+use crate::population::{is_drained, same_order};
 use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
@@ -64,6 +64,8 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
             }
             Routing::EcmpStatic | Routing::BgpUnnumbered => planes(&ALL, "cables move to other ports"),
         },
+        TierSetting::PortOrder(_) if same_order(old.topology(), new.topology()) => hitless("no cable moves"),
+        TierSetting::PortOrder(_) => planes(&[TierId::T0, TierId::T1], "cables move to other ports"),
     }
 }
 

@@ -7,7 +7,7 @@
 use closc_fabric::{Fabric, PortUse};
 use closc_platform::Share;
 use closc_topology::{
-    Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, Switch, Tier, TierId, Topology, ZoneId,
+    Exceptions, Link, Nic, NicPort, PlaneId, PortBlock, PortRef, Side, Switch, Tier, TierId, Topology, ZoneId,
 };
 
 /// Items of one side only.
@@ -30,7 +30,16 @@ pub struct Population {
     pub cables: Delta<Link>,
     /// Cables of both sides with an end at another port: on another switch, in another cage, or in another part of the
     /// cage.
-    pub moved: Vec<Link>,
+    pub moved: Vec<MovedCable>,
+}
+
+/// A cable that moves. Both sides can number it differently, because a cable of a T0 is known by its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MovedCable {
+    /// In the old fabric.
+    pub old: Link,
+    /// In the new fabric.
+    pub new: Link,
 }
 
 impl Population {
@@ -74,8 +83,25 @@ fn rule(old: &Topology, new: &Topology) -> bool {
         (_, _) => true,
     };
     old.t0.parallel == new.t0.parallel
+        && same_order(old, new)
         && upper
         && TierId::ALL.into_iter().all(|tier| same_cages(old, new, tier))
+}
+
+/// Returns whether ports of T0s and T1s with the same number have the same place.
+pub(crate) fn same_order(old: &Topology, new: &Topology) -> bool {
+    if old.t0.port_order.is_empty() && new.t0.port_order.is_empty() {
+        return true;
+    }
+    let sides = [
+        (TierId::T0, Side::Up, old.t0.up.count.min(new.t0.up.count)),
+        (TierId::T1, Side::Down, old.t1.down.count.min(new.t1.down.count)),
+    ];
+    sides.into_iter().all(|(tier, side, count)| {
+        (0..count)
+            .map(|index| PortRef { side, index })
+            .all(|port| old.place(tier, port) == new.place(tier, port))
+    })
 }
 
 /// Returns whether ports with the same number are in the same cages, in every zone.
@@ -93,24 +119,37 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
 /// Returns the ends of a cable, the lower end first: cage, part of the cage, and share of the cage; `None` for NICs.
 fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
     let topology = fabric.topology();
-    let place = |block: PortBlock, index| {
-        let slot = block.slot(index);
-        (slot.cage, slot.part, slot.breakout.share)
+    let place = |switch: Switch, port: PortRef| {
+        topology.tier(switch.tier)?;
+        let slot = topology.slot(switch, port);
+        Some((slot.cage, slot.part, slot.breakout.share))
     };
     let lower = match link {
-        Link::Fabric { lower, up } => topology.tier(lower.tier).map(|tier| place(tier.up_in(lower.zone), up)),
+        Link::Fabric { lower, up } => place(lower, PortRef { side: Side::Up, index: up }),
         Link::Host(_) => None,
     };
-    let upper = fabric.upper_end(link).and_then(|(upper, down)| {
-        topology.tier(upper.tier).map(|tier| place(tier.down_in(upper.zone), down.index))
-    });
+    let upper = fabric.upper_end(link).and_then(|(upper, down)| place(upper, down));
     [lower, upper]
 }
 
 /// Returns for each end of a cable whether it is at another port, the lower end first.
-pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, link: Link) -> [bool; 2] {
-    let ([lower, upper], [new_lower, new_upper]) = (slots(old, link), slots(new, link));
-    [lower != new_lower, upper != new_upper || old.upper_end(link) != new.upper_end(link)]
+pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool; 2] {
+    let ([lower, upper], [new_lower, new_upper]) = (slots(old, cable.old), slots(new, cable.new));
+    let [before, after] = [old.upper_end(cable.old), new.upper_end(cable.new)];
+    let [before, after] = [before, after].map(|end| end.map(|(switch, port)| (switch, port.side)));
+    [lower != new_lower, upper != new_upper || before != after]
+}
+
+/// Returns the old fabric's cable at the lower end of one of the new fabric. A cable above a T0 is known by its port of
+/// the T0, which both sides can number differently.
+fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
+    match link {
+        Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
+            let place = new.place(lower.tier, PortRef { side: Side::Up, index: up });
+            Link::Fabric { lower, up: old.port_at(lower.tier, Side::Up, place) }
+        }
+        Link::Fabric { .. } | Link::Host(_) => link,
+    }
 }
 
 /// Compares fabrics with the same wiring rule. They differ only around absent elements, and in elements within the
@@ -275,14 +314,17 @@ fn delta<T: Copy>(all: Vec<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> boo
 
 /// Compares fabrics with different wiring rules, element by element.
 fn walked(old: &Fabric, new: &Fabric) -> Population {
-    let removed_links = old.links().filter(|link| !new.has_link(*link)).collect();
+    let (before, after) = (old.topology(), new.topology());
+    let removed_links =
+        old.links().filter(|link| !new.has_link(at_same_port(after, before, *link))).collect();
     let mut cables = Delta { added: Vec::new(), removed: removed_links };
     let mut moved = Vec::new();
     for link in new.links() {
-        if !old.has_link(link) {
+        let cable = MovedCable { old: at_same_port(before, after, link), new: link };
+        if !old.has_link(cable.old) {
             cables.added.push(link);
-        } else if moved_ends(old, new, link) != [false; 2] {
-            moved.push(link);
+        } else if moved_ends(old, new, cable) != [false; 2] {
+            moved.push(cable);
         }
     }
     Population {

@@ -270,7 +270,7 @@ impl Work {
         let mut places: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
         let mut work = Work { places: BTreeMap::new(), gone: BTreeSet::new(), by_hand: BTreeSet::new() };
         let moved: BTreeSet<Switch> =
-            population.moved.iter().flat_map(|link| ends(old.fabric(), *link)).collect();
+            population.moved.iter().flat_map(|cable| ends(old.fabric(), cable.old)).collect();
         for change in &difference.changes {
             let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
@@ -299,10 +299,12 @@ impl Work {
             }
         }
         // A cable that moves is unplugged, so it is drained, alone or with a switch at one end.
-        for link in population.moved.iter().filter(|link| !old.fabric().is_drained(**link)) {
-            let place = Place::Link(*link);
+        for link in
+            population.moved.iter().map(|cable| cable.old).filter(|link| !old.fabric().is_drained(*link))
+        {
+            let place = Place::Link(link);
             work.by_hand.insert(place);
-            let ends = ends(old.fabric(), *link);
+            let ends = ends(old.fabric(), link);
             let with_switch =
                 |places: &BTreeSet<Place>| ends.iter().any(|end| places.contains(&Place::Switch(*end)));
             let of_plane = places.entry(place.plane()).or_default();

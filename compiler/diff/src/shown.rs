@@ -14,8 +14,8 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
     AddressWidths, Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot,
-    ManagementList, NicKind, PacketOrder, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan,
-    Services, Site, TierBalance, TierId, Wiring, ZoneId, ZoneTier,
+    ManagementList, NicKind, PacketOrder, Pin, Pins, PlaneId, PortBlock, PortStage, RackRule, Racks,
+    SegmentPlan, Services, Site, TierBalance, TierId, Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -179,6 +179,13 @@ impl Shown for BTreeSet<HostOutput> {
     fn shown(&self) -> String {
         let words: Vec<&str> = self.iter().map(|output| output.word()).collect();
         if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    }
+}
+
+impl Shown for Vec<PortStage> {
+    fn shown(&self) -> String {
+        let stages: Vec<String> = self.iter().map(PortStage::to_string).collect();
+        if stages.is_empty() { "none".to_owned() } else { stages.join(", ") }
     }
 }
 

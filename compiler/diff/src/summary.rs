@@ -45,7 +45,7 @@ pub(crate) fn lines(
                 let (before, after) = setting.values();
                 lines.push(simple(Sign::Change, setting.field().path(), format!("{before} -> {after}")));
             }
-            Change::Tier(tier, setting) => lines.push(tier_line(*tier, setting, new)),
+            Change::Tier(tier, setting) => lines.push(tier_line(*tier, setting, population, new)),
             Change::Naming(named, edit) => lines.extend(naming_line(*named, edit, old, new, options)),
             Change::T2Added(t2) => {
                 lines.push(simple(
@@ -112,7 +112,7 @@ fn setting_line(setting: &Setting, new: &Plan) -> Line {
     line
 }
 
-fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
+fn tier_line(tier: TierId, setting: &TierSetting, population: &Population, new: &Plan) -> Line {
     let (before, after) = setting.values();
     let edit = format!("{before} -> {after}");
     let each = tier_word(tier);
@@ -130,6 +130,7 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         | TierSetting::UpPort(_)
         | TierSetting::UpBreakout(_)
         | TierSetting::Parallel(_)
+        | TierSetting::PortOrder(_)
         | TierSetting::ByPlane(_)
         | TierSetting::ByZone(_) => edit,
     };
@@ -138,7 +139,9 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
         TierSetting::Parallel(_) if new.is_source_routed() => {
             Some("renumbers every segment of both tiers, and moves cables".to_owned())
         }
-        TierSetting::Parallel(_) => Some("moves cables".to_owned()),
+        TierSetting::Parallel(_) | TierSetting::PortOrder(_) => {
+            (!population.moved.is_empty()).then(|| "moves cables".to_owned())
+        }
         TierSetting::DownCage(_)
         | TierSetting::UpCage(_)
         | TierSetting::DownPort(_)
@@ -246,7 +249,7 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
     if !population.moved.is_empty() {
         let count = population.moved.len() as u64;
         let text = format!("{} to other ports", plural(count, "cable moves", "cables move"));
-        let names = listed(population.moved.iter().map(|link| link_name(*link, new)), options);
+        let names = listed(population.moved.iter().map(|cable| link_name(cable.new, new)), options);
         let warning = Some("they must be unplugged".to_owned());
         lines.push(Line { count, warning, names, ..simple(Sign::Change, "cables", text) });
     }

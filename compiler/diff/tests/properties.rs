@@ -5,7 +5,7 @@ mod walk;
 use std::collections::BTreeMap;
 
 use closc_artefacts::Routing;
-use closc_diff::{Delta, Difference, PairChange, Population, Share, impact};
+use closc_diff::{Delta, Difference, MovedCable, PairChange, Population, Share, impact};
 use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, regrown_islands, related};
@@ -70,7 +70,7 @@ fn listed(old: &Fabric, new: &Fabric) -> Population {
         switches: delta(&old.switches().collect::<Vec<_>>(), &new.switches().collect::<Vec<_>>()),
         nics: delta(&old.nics().collect::<Vec<_>>(), &new.nics().collect::<Vec<_>>()),
         cables: delta(&before, &after),
-        moved: moved.copied().collect(),
+        moved: moved.map(|link| MovedCable { old: *link, new: *link }).collect(),
     }
 }
 

@@ -30,6 +30,9 @@ pub struct AddressPlan<'a> {
     /// Bits of an index in an IPv4 management address.
     index_bits: u8,
     widths: Ipv4Widths,
+    /// The place of each uplink of a T0 on its panel, where it is not the number of the uplink. The address of a cable
+    /// follows the place, so that it stays where growth changes the numbers.
+    places: Option<&'a [u16]>,
 }
 
 /// The two ends of a cable.
@@ -65,12 +68,16 @@ struct CablePlace {
     zone: ZoneId,
     /// The lower switch, from 0; for the cable of a NIC, its T0.
     device: u16,
-    /// Uplink of that switch, from 0; for the cable of a NIC, its downlink.
+    /// Uplink of that switch by its place, from 0; for the cable of a NIC, its downlink.
     port: u16,
 }
 
 impl CablePlace {
-    fn of(link: Link) -> Self {
+    fn of(link: Link, places: Option<&[u16]>) -> Self {
+        let place = |tier, up: u16| {
+            let places = places.filter(|_| tier == TierId::T0);
+            places.and_then(|places| places.get(usize::from(up)).copied()).unwrap_or(up)
+        };
         match link {
             Link::Host(NicPort { plane, nic }) => {
                 CablePlace { kind: 0, plane, zone: nic.zone, device: nic.group, port: nic.downlink }
@@ -80,7 +87,7 @@ impl CablePlace {
                 plane: lower.plane,
                 zone: lower.zone,
                 device: lower.index,
-                port: up,
+                port: place(lower.tier, up),
             },
         }
     }
@@ -94,6 +101,7 @@ impl<'a> AddressPlan<'a> {
             pools,
             index_bits: pools.widths.index.unwrap_or(topology.srv6.layout.index_bits),
             widths: topology.ipv4_widths(),
+            places: topology.uplink_places(),
         }
     }
 
@@ -176,7 +184,7 @@ impl<'a> AddressPlan<'a> {
 
     /// Returns the address of one end of a cable.
     pub fn link(&self, link: Link, end: CableEnd) -> Address {
-        let CablePlace { kind, plane, zone, device, port } = CablePlace::of(link);
+        let CablePlace { kind, plane, zone, device, port } = CablePlace::of(link, self.places);
         let pool = self.pools.links;
         match pool.family() {
             Family::V6 => {
@@ -357,7 +365,7 @@ mod tests {
 
     fn plan(pools: &Addresses) -> AddressPlan<'_> {
         let widths = Ipv4Widths { plane: 2, zone: 1, group: 4, switch: 5, downlink: 6, uplinks: [5, 4] };
-        AddressPlan { pools, index_bits: 11, widths }
+        AddressPlan { pools, index_bits: 11, widths, places: None }
     }
 
     const T0: Switch = Switch { plane: PlaneId(3), tier: TierId::T0, zone: ZoneId(0), index: 0 };
@@ -392,7 +400,7 @@ mod tests {
     fn stated_widths_move_zone_and_index() {
         let widths = AddressWidths { zone: 7, index: Some(7) };
         let pools = Addresses { widths, management: Some("10.0.0.0/12".parse().unwrap()), ..pools() };
-        let plan = AddressPlan { widths: plan(&pools).widths, index_bits: 7, pools: &pools };
+        let plan = AddressPlan { index_bits: 7, ..plan(&pools) };
         let nic = Nic { zone: ZoneId(127), group: 510, downlink: 1 };
         assert_eq!(plan.nic(nic).to_string(), "2001:db8:1000:ffff::2");
         assert_eq!(plan.nic_of(plan.nic(nic).mapped()), Some(nic));

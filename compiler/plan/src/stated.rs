@@ -115,6 +115,11 @@ impl Plan {
                 let (plane, zone, downlink) = (widths.plane, widths.zone, widths.downlink);
                 StatedWidths { plane, zone, downlink, uplinks: widths.uplinks }
             }),
+            t0_places: topology
+                .uplink_places()
+                .filter(|_| !topology.routing.speaks_bgp())
+                .unwrap_or_default()
+                .to_vec(),
         }
     }
 }

@@ -66,6 +66,9 @@ struct Tier {
     parallel: u16,
     /// uSIDs that each of its switches owns.
     usids: u16,
+    /// The place of each uplink on its panel, where it is not the number of the uplink.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<Vec<u16>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -217,6 +220,7 @@ fn tiers(plan: &Plan) -> Vec<Tier> {
             up: [tier.up.count, tier.up.spare],
             parallel: tier.parallel,
             usids: segments.per_switch(id),
+            places: topology.uplink_places().filter(|_| id == TierId::T0).map(<[u16]>::to_vec),
         })
     };
     TierId::ALL.into_iter().filter_map(tier).collect()

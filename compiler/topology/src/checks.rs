@@ -73,6 +73,7 @@ mod plane_override;
 mod planes_over_lanes;
 mod pool_too_small;
 mod pools_overlap;
+mod port_order;
 mod qos_profile;
 mod qps_range;
 mod rack_rule;
@@ -240,6 +241,7 @@ const CHECKS: &[Check] = checks![
     rack_rule,
     t0_uplinks,
     node_zones,
+    port_order,
     usid_index,
     usid_plane,
     usid_zone,

@@ -31,7 +31,8 @@ pub use qos::QosDoc;
 pub use racks::{RackDoc, RacksDoc};
 pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
 pub use tiers::{
-    HardwareDoc, PortBlockDoc, PortsDoc, SplitDoc, T0Doc, T1Doc, T2Doc, TiersDoc, ZoneHardwareDoc,
+    HardwareDoc, PortBlockDoc, PortStageDoc, PortsDoc, SplitDoc, T0Doc, T1Doc, T2Doc, TiersDoc,
+    ZoneHardwareDoc,
 };
 pub use tuning::{BalanceByTierDoc, EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 

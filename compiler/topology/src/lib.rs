@@ -21,6 +21,7 @@ mod model;
 mod names;
 mod outline;
 mod pci;
+mod port_order;
 mod position;
 mod rack;
 mod read;
@@ -59,6 +60,7 @@ pub use model::{
 pub use naming::Naming;
 pub use outline::outline;
 pub use pci::{PciAddress, PciAddressError};
+pub use port_order::{PortOrders, PortStage};
 pub use rack::{RackPlace, RackRule, Racks};
 pub use read::{Fraction, Named, Spanned, Touches};
 pub use reference::reference;

@@ -18,12 +18,13 @@ use serde::Serialize;
 use smol_str::SmolStr;
 
 use crate::choice::{HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalance, Wiring};
-use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+use crate::coordinate::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::ipv4::{Ipv4Counts, Ipv4Widths};
 use crate::media::Medium;
 use crate::naming::Naming;
 use crate::pci::PciAddress;
+use crate::port_order::{PortOrders, PortStage};
 use crate::rack::Racks;
 use crate::shared;
 use crate::spans::Spans;
@@ -88,6 +89,9 @@ pub struct Topology {
     /// Places in the text by dotted path, for example `tiers.t0.up`. They are not part of the meaning.
     #[serde(skip)]
     pub spans: Spans,
+    /// The port order that follows from the counts.
+    #[serde(skip)]
+    pub orders: PortOrders,
 }
 
 /// The hosts.
@@ -170,6 +174,9 @@ pub struct Tier {
     pub up: PortBlock,
     /// Parallel links to each upper neighbour; divides `up.count`.
     pub parallel: u16,
+    /// Fabrics whose port order the cables to the upper tier keep, the first one first; only for T0s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub port_order: Vec<PortStage>,
     /// Hardware and operating system of single planes.
     #[serde(serialize_with = "shared::hardware")]
     pub by_plane: BTreeMap<PlaneId, (Arc<Platform>, Os)>,
@@ -263,10 +270,10 @@ impl PortBlock {
         Slot { cage, part: (index % parts) as u8, breakout: self.breakout }
     }
 
-    /// Returns the ports in use of a cage, by their index.
+    /// Returns the ports of a cage, spare ones included, by their place.
     pub fn in_cage(&self, cage: u16) -> Range<u16> {
         let parts = u16::from(self.breakout.ports);
-        let index = |port: u16| port.saturating_sub(self.first_port.into()).min(self.count);
+        let index = |port: u16| port.saturating_sub(self.first_port.into()).min(self.count + self.spare);
         self.cages.place(cage).map_or(0..0, |place| index(place * parts)..index(place * parts + parts))
     }
 }
@@ -626,15 +633,6 @@ impl Topology {
         let (platform, os) = self.hardware(switch);
         let used = self.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
         platform.group_width(os, used.map(|block| block.breakout))
-    }
-
-    /// Returns the slot of a port of a switch.
-    pub fn slot(&self, switch: Switch, port: PortRef) -> Slot {
-        let [down, up] = self.blocks(switch);
-        match port.side {
-            Side::Down => down.slot(port.index),
-            Side::Up => up.slot(port.index),
-        }
     }
 
     /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.

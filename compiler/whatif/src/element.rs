@@ -372,7 +372,10 @@ impl<'a> Elements<'a> {
         let [down, up] = fabric.topology().blocks(switch);
         let blocks = [(Side::Down, down), (Side::Up, up)].into_iter();
         let within = blocks
-            .flat_map(move |(side, block)| block.in_cage(cage).map(move |index| PortRef { side, index }));
+            .flat_map(move |(side, block)| block.in_cage(cage).map(move |place| (side, place)))
+            .map(move |(side, place)| {
+                PortRef { side, index: fabric.topology().port_at(switch.tier, side, place) }
+            });
         within.filter_map(move |port| match fabric.port_use(switch, port) {
             PortUse::Link { link, .. } => Some(link),
             PortUse::Absent { .. } | PortUse::Spare => None,

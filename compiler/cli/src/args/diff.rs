@@ -79,6 +79,9 @@ pub struct GrowArgs {
     /// Print every cable as CSV, with ports and length
     #[arg(long)]
     pub csv: bool,
+    /// Use the port order that moves the fewest cables
+    #[arg(long)]
+    pub minimal: bool,
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {

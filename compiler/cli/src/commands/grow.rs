@@ -32,12 +32,20 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
             counted(nics[1], "NIC")
         );
     }
-    let order = WorkOrder::between(&old.plan, &new.plan);
+    let order = if command.minimal {
+        WorkOrder::minimal(&old.plan, &new.plan)
+    } else {
+        WorkOrder::between(&old.plan, &new.plan)
+    };
+    let minimal = order.minimal.as_ref().map(|minimal| minimal.summary(&command.new));
     let is_same = order.jobs.is_empty() && order.renumbers.is_empty();
     let outcome = if is_same { Outcome::Fine } else { Outcome::Differences };
     if command.csv && args.format != Format::Json {
+        if let Some(minimal) = minimal {
+            tracing::warn!("{}", minimal.trim_end());
+        }
         output::print(&order.csv())?;
         return Ok(outcome);
     }
-    output::judged(args, outcome, &GROW, &order, WorkOrder::summary)
+    output::judged(args, outcome, &GROW, &order, |order| minimal.unwrap_or_default() + &order.summary())
 }

@@ -5,7 +5,7 @@
 
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform, Slot};
-use closc_topology::{PortBlock, Switch, Topology};
+use closc_topology::{PortBlock, PortRef, Side, Switch, TierId, Topology};
 use serde::Serialize;
 
 use super::tiers_of;
@@ -47,7 +47,7 @@ struct Block {
 }
 
 /// Properties that distinguish kinds.
-type Key = (usize, Os, [PortBlock; 2]);
+type Key = (usize, Os, [PortBlock; 2], Option<TierId>);
 
 impl Hardware {
     /// Extracts the hardware of a topology.
@@ -84,20 +84,33 @@ impl Kinds<'_> {
         let (platform, os) = self.topology.hardware(switch);
         let blocks = self.topology.blocks(switch);
         // Platforms are shared, so the address of a platform identifies it.
-        let key = (std::ptr::from_ref::<Platform>(platform).addr(), os, blocks);
+        let ordered = self.topology.uplink_places().map(|_| switch.tier);
+        let key = (std::ptr::from_ref::<Platform>(platform).addr(), os, blocks, ordered);
         if let Some(at) = self.keys.iter().position(|known| *known == key) {
             return at;
         }
         self.keys.push(key);
-        self.found.push(kind(platform, os, blocks));
+        self.found.push(kind(self.topology, switch));
         self.found.len() - 1
     }
 }
 
-fn kind(platform: &Platform, os: Os, blocks: [PortBlock; 2]) -> Kind {
+fn kind(topology: &Topology, switch: Switch) -> Kind {
+    let ((platform, os), blocks) = (topology.hardware(switch), topology.blocks(switch));
     let used = blocks.into_iter().filter(|block| block.count + block.spare > 0).map(|block| block.breakout);
     let uplinks = blocks[1].count.into();
-    let [down, up] = blocks.map(|own| block(platform, own));
+    let of_side = |side, block: PortBlock| {
+        let ports = (0..block.count + block.spare).map(|index| {
+            let port = platform.port(topology.slot(switch, PortRef { side, index }));
+            (port.name.to_string(), port.panel, port.subport)
+        });
+        Block {
+            mbps: block.breakout.speed.mbps(),
+            breakout: block.breakout.to_string(),
+            ports: ports.collect(),
+        }
+    };
+    let (down, up) = (of_side(Side::Down, blocks[0]), of_side(Side::Up, blocks[1]));
     Kind {
         platform: platform.id.to_string(),
         title: platform.title.clone(),
@@ -116,16 +129,4 @@ fn cages(platform: &Platform) -> Vec<u16> {
     let panel = &platform.panel;
     let number = |cage| platform.port(Slot { cage, part: 0, breakout: panel.default_breakout }).panel;
     (0..panel.cages).filter(|_| is_hardware).map(number).collect()
-}
-
-fn block(platform: &Platform, block: PortBlock) -> Block {
-    let port = |index| {
-        let port = platform.port(block.slot(index));
-        (port.name.to_string(), port.panel, port.subport)
-    };
-    Block {
-        mbps: block.breakout.speed.mbps(),
-        breakout: block.breakout.to_string(),
-        ports: (0..block.count + block.spare).map(port).collect(),
-    }
 }

@@ -92,10 +92,14 @@ function zonePrefix(zone) {
 
 const LINK_LENGTH = isV4(POOLS.links) ? 31 : 127;
 
+// The place of an uplink on its panel, and the uplink at a place. T0s can have an order of their own.
+const placeOf = (tier, up) => M.tiers[tier].places?.[up] ?? up;
+const uplinkAt = (tier, place) => M.tiers[tier]?.places?.indexOf(place) ?? place;
+
 // The address of the lower end of a cable, or of the upper one.
 function linkAddress(l, isUpper) {
   const [kind, zone, device, port] = l.host ? [0, l.nic.zone, l.nic.group, l.nic.downlink]
-    : [l.lower.tier + 1, l.lower.zone, l.lower.index, l.up];
+    : [l.lower.tier + 1, l.lower.zone, l.lower.index, placeOf(l.lower.tier, l.up)];
   if (!isV4(POOLS.links)) {
     return withHextets(POOLS.links, [0, 0, 0, kind << 12 | l.plane << 8 | zone, device + 1, port + 1, 0, isUpper ? 0xb : 0xa]);
   }
@@ -143,7 +147,7 @@ const nicMac = (plane, nic) => {
 // ---- From an address to positions that may have it
 
 const linkAt = (kind, plane, zone, device, port) => kind === 0 ? hostLink(plane, { zone, group: device, downlink: port })
-  : fabricLink(sw(plane, kind - 1, zone, device), port);
+  : fabricLink(sw(plane, kind - 1, zone, device), uplinkAt(kind - 1, port));
 
 function placesOfV6(hextets) {
   const [, , , place, device, port, zone, ordinal] = hextets;

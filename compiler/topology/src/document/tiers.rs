@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use smol_str::SmolStr;
 
 use crate::choice::Wiring;
+use crate::port_order::PortStage;
 use crate::read::{Fraction, Kind, Named, Read, Reader, Spanned, document, word};
 use crate::yaml::{Item, Value};
 
@@ -42,12 +43,39 @@ document! {
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],
+        /// Fabrics whose port order the cables to T1s keep, the first one first, so that growth with fewer parallel links
+        /// moves the fewest cables. For a fabric that grows: its earlier stages. For a fabric that is to grow: its later
+        /// stages, the last one first. Default: ports are in the order of T1s and T0s.
+        pub port_order: Option<Vec<PortStageDoc>> = "port_order" => [SWITCHES, LISTS],
         /// Ratio of the bandwidths to the NICs and to the T1s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
         pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
         /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
         pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
+    }
+}
+
+document! {
+    /// A fabric whose port order is kept: each T0 has `parallel` cables to each of `up / parallel` T1s. Its ports are in
+    /// the order of the T1s, and the ports of a T1 in the order of the T0s, after the cables that earlier entries have.
+    pub struct PortStageDoc as "PortStage" {
+        /// T0 groups of a zone.
+        #[schemars(range(min = 1))]
+        pub groups: Spanned<u16> = "groups",
+        /// Uplinks of a T0.
+        #[schemars(range(min = 1))]
+        pub up: Spanned<u16> = "up",
+        /// Parallel links to each T1; divides `up`.
+        #[schemars(range(min = 1))]
+        pub parallel: Spanned<u16> = "parallel",
+    }
+}
+
+impl PortStageDoc {
+    /// Returns the counts.
+    pub(crate) fn stage(&self) -> PortStage {
+        PortStage { groups: self.groups.value, up: self.up.value, parallel: self.parallel.value }
     }
 }
 

@@ -11,12 +11,13 @@ use closc_qos::profile::Profile;
 
 use crate::choice::{HostOs, PacketOrder};
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
-use crate::document::SlotDoc;
+use crate::document::{PortStageDoc, SlotDoc};
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
 use crate::model::{
     Addresses, Cables, Cages, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6,
     T2, Tier, Topology, ZoneTier,
 };
+use crate::port_order::{PortOrders, PortStage};
 
 impl Draft<'_> {
     /// Builds the topology with a profile.
@@ -30,7 +31,7 @@ impl Draft<'_> {
             hosts: self.hosts()?,
             zones: u16::try_from(self.zones).ok()?,
             sites: self.sites(),
-            t0: tier(&self.t0)?,
+            t0: Tier { port_order: self.port_order(), ..tier(&self.t0)? },
             t1: tier(&self.t1)?,
             t1_count: u16::try_from(self.t1.count).ok()?,
             t2: match &self.t2 {
@@ -59,7 +60,12 @@ impl Draft<'_> {
             racks: self.racks.racks.clone(),
             exceptions: self.exceptions()?,
             spans: self.spans().clone(),
+            orders: PortOrders::default(),
         })
+    }
+
+    fn port_order(&self) -> Vec<PortStage> {
+        self.doc.tiers.t0.port_order.iter().flatten().map(PortStageDoc::stage).collect()
     }
 
     fn t2(&self, t2: &DraftTier) -> Option<T2> {
@@ -225,6 +231,7 @@ fn tier(draft: &DraftTier) -> Option<Tier> {
         down: block(&draft.down)?,
         up: block(&draft.up)?,
         parallel: u16::try_from(draft.parallel).ok()?,
+        port_order: Vec::new(),
         by_plane: draft.by_plane.clone(),
         by_zone: draft.by_zone.iter().map(zone).collect::<Option<_>>()?,
     })

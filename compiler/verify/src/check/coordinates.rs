@@ -204,8 +204,9 @@ impl Spot {
             Family::V4 => cable_in_ipv4(pools, cable, side, address)?,
             Family::V6 => cable_in_ipv6(pools, cable, side, address)?,
         };
-        let above =
-            |parallel: Option<u16>| Some(port.checked_sub(1)? / u32::from(parallel.unwrap_or(1).max(1)));
+        let above = |parallel: Option<u16>| {
+            Some(uplink(pools, cable.kind, port)? / u32::from(parallel.unwrap_or(1).max(1)))
+        };
         let plane = cable.plane.into();
         match (cable.kind, side) {
             (Kind::NicT0, _) | (Kind::T0T1, Side::Lower) => Spot::new(0, plane, zone, device),
@@ -218,6 +219,15 @@ impl Spot {
             }
         }
     }
+}
+
+/// Returns the number of an uplink, from 0, by the port in the address of its cable, from 1.
+fn uplink(pools: &StatedAddresses, kind: Kind, port: u32) -> Option<u32> {
+    let place = port.checked_sub(1)?;
+    if kind != Kind::T0T1 || pools.t0_places.is_empty() {
+        return Some(place);
+    }
+    pools.t0_places.iter().position(|own| u32::from(*own) == place)?.try_into().ok()
 }
 
 /// The number of a kind of cables in addresses.
