@@ -20,7 +20,7 @@ pub enum Element {
     Switch(Switch),
     /// Module in a cage of a switch (from 0): a transceiver, or the common end of a breakout cable.
     Cage(Switch, u16),
-    /// A NIC with its transceiver, and so all of its ports.
+    /// A NIC, and so all of its ports.
     Nic(Nic),
     /// A node, and so all of its NICs.
     Node(Node),
@@ -37,6 +37,9 @@ pub enum Element {
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
+    /// The module in the cage of a NIC, and so the NIC's ports in all planes, whose lanes it carries. It is replaced
+    /// without the NIC.
+    NicCage(Nic),
 }
 
 impl Element {
@@ -59,6 +62,7 @@ impl Element {
             Element::Site(site) => (8, vec![site.into()]),
             Element::Domain(domain) => (9, vec![domain]),
             Element::Span(site, percent) => (10, vec![site.into(), percent.into()]),
+            Element::NicCage(at) => (11, nic(at).to_vec()),
         };
         [&[number][..], &rest].concat()
     }
@@ -79,7 +83,7 @@ pub enum Kind {
     T1,
     /// Third tier.
     T2,
-    /// Transceivers and breakout cables.
+    /// Transceivers and breakout cables at switches.
     Cage,
     /// NICs.
     Nic,
@@ -97,15 +101,18 @@ pub enum Kind {
     Domain,
     /// Cables between two sites.
     Span,
+    /// Transceivers of NICs.
+    NicCage,
 }
 
 impl Kind {
     /// All kinds, from small to large.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::T0T1,
         Kind::T1T2,
         Kind::NicT0,
         Kind::Cage,
+        Kind::NicCage,
         Kind::Nic,
         Kind::Node,
         Kind::T0,
@@ -137,6 +144,7 @@ impl Kind {
             Kind::Site => "site",
             Kind::Domain => "domain",
             Kind::Span => "span",
+            Kind::NicCage => "nic-transceiver",
         }
     }
 
@@ -157,7 +165,8 @@ impl Kind {
             | Kind::Zone
             | Kind::Site
             | Kind::Domain
-            | Kind::Span => None,
+            | Kind::Span
+            | Kind::NicCage => None,
         }
     }
 
@@ -166,6 +175,7 @@ impl Kind {
         match word {
             "breakout" | "cage" => Some(Kind::Cage),
             "nic-port" => Some(Kind::NicT0),
+            "nic-cage" => Some(Kind::NicCage),
             _ => Kind::ALL.into_iter().find(|kind| kind.word() == word),
         }
     }
@@ -222,6 +232,7 @@ impl Element {
             Element::Site(_) => Kind::Site,
             Element::Domain(_) => Kind::Domain,
             Element::Span(..) => Kind::Span,
+            Element::NicCage(_) => Kind::NicCage,
         }
     }
 }
@@ -303,6 +314,9 @@ impl<'a> Elements<'a> {
             Kind::T1 => switches(TierId::T1).map(Element::Switch).collect(),
             Kind::T2 => switches(TierId::T2).map(Element::Switch).collect(),
             Kind::Nic => fabric.nics().map(Element::Nic).collect(),
+            Kind::NicCage => {
+                fabric.nics().filter(|nic| self.is_plugged(*nic)).map(Element::NicCage).collect()
+            }
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
                 let zones = topology.zone_ids();
@@ -325,6 +339,12 @@ impl<'a> Elements<'a> {
                 others.map(|site| Element::Span(site as u16, 100)).collect()
             }
         }
+    }
+
+    /// Returns whether a NIC has a cable in any plane.
+    pub(crate) fn is_plugged(&self, nic: Nic) -> bool {
+        let ports = self.fabric.topology().plane_ids().map(|plane| Link::Host(NicPort { plane, nic }));
+        { ports }.any(|link| self.fabric.has_link(link))
     }
 
     /// Returns whether a group has a T0 in any plane.
@@ -373,8 +393,9 @@ impl<'a> Elements<'a> {
         let blocks = [(Side::Down, down), (Side::Up, up)].into_iter();
         let within = blocks
             .flat_map(move |(side, block)| block.in_cage(cage).map(move |place| (side, place)))
-            .map(move |(side, place)| {
-                PortRef { side, index: fabric.topology().port_at(switch.tier, side, place) }
+            .map(move |(side, place)| PortRef {
+                side,
+                index: fabric.topology().port_at(switch.tier, side, place),
             });
         within.filter_map(move |port| match fabric.port_use(switch, port) {
             PortUse::Link { link, .. } => Some(link),
@@ -422,7 +443,7 @@ impl<'a> Elements<'a> {
             Element::Link(link) => drop(losses.links.insert(link)),
             Element::Switch(switch) => drop(losses.switches.insert(switch)),
             Element::Cage(switch, cage) => losses.links.extend(self.in_cage(switch, cage)),
-            Element::Nic(nic) => drop(losses.nics.insert(nic)),
+            Element::Nic(nic) | Element::NicCage(nic) => drop(losses.nics.insert(nic)),
             Element::Node(node) => {
                 let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
                 losses.nics.extend(nics.filter(|nic| self.fabric.has_nic(*nic)));

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `p3-t0-017`, `p3-t0-017--p3-t1-005`, `su017-n004`, `su017-n004/nic2`, `su017-n004/nic2.p3`, `plane 3` | as in `exceptions`, ranges in brackets too |
 //! | `p3-t0-017/cage9` | the module in the cage with this number on the panel |
+//! | `su017-n004/nic2/cage1` | the module of a NIC |
 //! | `group 17`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
@@ -40,6 +41,7 @@ impl Elements<'_> {
                 let (node, number) = topology.node_of(nic);
                 naming.nic(node, number)
             }
+            Element::NicCage(nic) => format!("{}{CAGE}1", self.name(Element::Nic(nic))),
             Element::Node(node) => naming.node(node).to_string(),
             Element::Group(zone, group) if topology.has_zones() => {
                 format!("zone {zone} group {}", group + 1)
@@ -118,6 +120,7 @@ impl Elements<'_> {
             "nic" => topology.naming.nic(node, 0),
             "nic-t0" | "nic-port" => topology.naming.nic_port(node, 0, PlaneId(0)),
             "transceiver" | "breakout" | "cage" => format!("{t0}{CAGE}1"),
+            "nic-transceiver" | "nic-cage" => format!("{}{CAGE}1", topology.naming.nic(node, 0)),
             "t1-t2" => format!("{t1}{LINK}{t2}"),
             "t0-t1" | "cable" | "link" => format!("{t0}{LINK}{t1}"),
             _ => t0.to_string(),
@@ -180,8 +183,19 @@ impl Elements<'_> {
             cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
         let mut found = Vec::new();
         for element in self.exception(switches)? {
-            let Element::Switch(switch) = element else {
-                return Err(format!("`{}` is not a switch and has no cages", self.name(element)));
+            let switch = match element {
+                Element::Switch(switch) => switch,
+                Element::Nic(nic) if number == 1 && self.is_plugged(nic) => {
+                    found.push(Element::NicCage(nic));
+                    continue;
+                }
+                Element::Nic(_) => {
+                    return Err(format!(
+                        "cage {number} of `{}` holds no cable; a NIC has cage 1",
+                        self.name(element)
+                    ));
+                }
+                _ => return Err(format!("`{}` is not a switch or NIC and has no cages", self.name(element))),
             };
             let panel = &self.fabric.topology().hardware(switch).0.panel;
             let step = panel.number_step.max(1);

@@ -45,6 +45,10 @@ fn what_one_failure_costs_on_the_reference_fabric() {
     assert!(near(port.part(port.loss_max), 0.125), "12.5 % of the NIC's bandwidth");
     assert_eq!((port.touched, port.cut_off, port.alone_min_mbps), (131_071, 0, 700_000));
 
+    let module = fail(&plan, "su017-n004/nic2/cage1");
+    assert!(near(module.part(module.loss_max), 1.0), "all 8 planes of the NIC are lost at once");
+    assert_eq!((module.touched, module.cut_off, module.nics_cut_off.len()), (131_071, 131_071, 1));
+
     let t0 = fail(&plan, "p3-t0-017");
     assert!(near(t0.part(t0.loss_max), 0.125), "one plane");
     assert!(near(t0.part_of_plane(t0.plane_loss_max), 1.0));
