@@ -3,6 +3,7 @@
 //! In: a plan and a plane. Out: one row per cable, written on demand. Invariants: rows are in the order of the cable
 //! lists of a tree. All values are from the plan.
 
+mod assembly;
 mod bill;
 mod label;
 mod netbox;
@@ -14,6 +15,7 @@ use closc_plan::Plan;
 use closc_qos::units::Speed;
 use closc_topology::{Link, PlaneId, PortRef, RackPlace, Side, TierId};
 
+pub use assembly::{Assembly, AssemblyForm, assemblies, assemblies_csv};
 pub use bill::{Bill, Entry};
 pub use label::{LabelError, LabelPattern};
 pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};

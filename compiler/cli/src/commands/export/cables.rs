@@ -47,6 +47,10 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
         Artefact::new("cables/netbox-device-types.csv".to_owned(), list::device_types(plan)),
         Artefact::new("cables/netbox-devices.csv".to_owned(), list::devices(plan, &planes)),
     ];
+    // Assemblies of NICs have links in all planes.
+    if planes.len() == plan.planes().count() {
+        whole.push(Artefact::new("cables/assemblies.csv".to_owned(), list::assemblies_csv(plan)));
+    }
     let racks = list::racks(plan, &planes);
     whole.extend(racks.map(|racks| Artefact::new("cables/netbox-racks.csv".to_owned(), racks)));
     files.extend(put(&command.out, &whole)?);
