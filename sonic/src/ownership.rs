@@ -23,8 +23,9 @@ pub enum Share {
 pub enum Rows {
     /// Every entry.
     All,
-    /// Those of one interface: its own, and its addresses.
-    Interface(&'static str),
+    /// Those of one element: its own, and those of its parts, such as addresses of an interface or rules of an access
+    /// list.
+    Element(&'static str),
     /// Those outside a VRF: routes of the management VRF are how a site reaches its switches.
     DefaultVrf,
 }
@@ -35,7 +36,7 @@ impl Rows {
         let first = key.split('|').next().unwrap_or(key);
         match self {
             Rows::All => true,
-            Rows::Interface(name) => first == name,
+            Rows::Element(name) => first == name,
             Rows::DefaultVrf => first == key || first == "default",
         }
     }
@@ -81,6 +82,9 @@ const fn if_given(table: &'static str, fields: Fields) -> Owned {
     Owned { table, share: Share::EntriesIfGiven, rows: Rows::All, fields }
 }
 
+/// The access list of isolated ports. The site may have others.
+pub(crate) const ISOLATION: &str = "LINK_ISOLATION_TABLE";
+
 /// The fields of `DEVICE_METADATA|localhost` that closc owns.
 const METADATA: &[&str] = &[
     "bgp_asn",
@@ -111,6 +115,9 @@ pub const SITE_FIRST: &[(&str, &str, &str)] = &[("NTP", "src_intf", "eth0"), ("N
 
 /// Every table that closc owns in part or entirely, by name.
 pub const OWNED: &[Owned] = &[
+    rows_of("ACL_RULE", Rows::Element(ISOLATION)),
+    rows_of("ACL_TABLE", Rows::Element(ISOLATION)),
+    rows_of("ACL_TABLE_TYPE", Rows::Element("L3V6LITE")),
     whole("BUFFER_PG"),
     whole("BUFFER_POOL"),
     whole("BUFFER_PORT_EGRESS_PROFILE_LIST"),
@@ -126,7 +133,7 @@ pub const OWNED: &[Owned] = &[
     given("FLEX_COUNTER_TABLE", &["FLEX_COUNTER_STATUS"]),
     whole("INTERFACE"),
     given("LLDP", &["enabled"]),
-    rows_of("LOOPBACK_INTERFACE", Rows::Interface("Loopback0")),
+    rows_of("LOOPBACK_INTERFACE", Rows::Element("Loopback0")),
     whole("MAP_PFC_PRIORITY_TO_QUEUE"),
     if_given("MGMT_INTERFACE", Fields::Only(&["gwaddr"])),
     given("MGMT_PORT", &["admin_status", "alias"]),

@@ -125,9 +125,9 @@ fn rank(table: &str) -> u8 {
     match table {
         "PORT" | "BUFFER_POOL" | "SCHEDULER" | "WRED_PROFILE" | "SRV6_MY_LOCATORS" | "MGMT_PORT"
         | "DEVICE_METADATA" => 0,
-        "BUFFER_PROFILE" | "INTERFACE" | "SRV6_MY_SIDS" | "MGMT_INTERFACE" => 1,
+        "ACL_TABLE_TYPE" | "BUFFER_PROFILE" | "INTERFACE" | "SRV6_MY_SIDS" | "MGMT_INTERFACE" => 1,
         table if table.ends_with("_MAP") && table != "PORT_QOS_MAP" => 0,
-        "NEIGH" | "NTP" | "DEVICE_NEIGHBOR" => 3,
+        "ACL_RULE" | "NEIGH" | "NTP" | "DEVICE_NEIGHBOR" => 3,
         "STATIC_ROUTE" => 4,
         _ => 2,
     }

@@ -58,6 +58,12 @@ fn switch(document: &Value, name: &str) -> Value {
     json!(if is_zoned(document) { format!("z0-{name}") } else { name.to_owned() })
 }
 
+/// A cable between a T0 and a T1 of the first zone.
+fn cable(document: &Value) -> Value {
+    let zone = if is_zoned(document) { "z0-" } else { "" };
+    json!(format!("{zone}p0-t0-001--{zone}p0-t1-002"))
+}
+
 /// The ways to split ports of a tier otherwise than they are, with one that no platform has.
 fn other_breakouts(base: &Value, tier: &str) -> Vec<Breakout> {
     let catalogue = Catalogue::builtin();
@@ -140,6 +146,7 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         "entropy.seed" => plain([json!(7)]),
         "entropy.udp_port" => plain([json!(4_800)]),
         "exceptions.absent.[]" | "exceptions.drained.[]" => plain([switch(base, "p0-t1-002")]),
+        "exceptions.isolated.[]" => plain([cable(base)]),
         "exceptions.devices.*.platform" => platforms(),
         "fabric" => plain([json!("other")]),
         "mtu.link" => plain([json!(9_000), json!(4_200)]),

@@ -95,20 +95,26 @@ pub enum State {
     Up,
     /// It is plugged in but must not carry new traffic.
     Drained,
+    /// It is drained, and its switch ports drop all IPv6 packets except ICMPv6.
+    Isolated,
 }
 
 impl State {
+    /// All states.
+    pub const ALL: [State; 3] = [State::Up, State::Drained, State::Isolated];
+
     /// Returns the keyword in the file.
     pub fn word(self) -> &'static str {
         match self {
             State::Up => "up",
             State::Drained => "drained",
+            State::Isolated => "isolated",
         }
     }
 
     /// Returns the state of a keyword.
     pub fn from_word(word: &str) -> Option<State> {
-        [State::Up, State::Drained].into_iter().find(|state| state.word() == word)
+        State::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 
@@ -126,6 +132,9 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(Kind::from_word(kind.word()), Some(kind));
         }
-        assert_eq!((State::from_word("drained"), State::from_word("absent")), (Some(State::Drained), None));
+        for state in State::ALL {
+            assert_eq!(State::from_word(state.word()), Some(state));
+        }
+        assert_eq!(State::from_word("absent"), None);
     }
 }

@@ -36,6 +36,9 @@ pub struct Stated {
     /// Neighbours and cables of switches before exceptions, for routing modes where switches choose the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiring: Option<StatedWiring>,
+    /// Whether switches have the access list of isolated ports, if their operating system supports it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolation: bool,
 }
 
 /// Neighbours and cables of switches before exceptions.

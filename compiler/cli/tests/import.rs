@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, small_fabric};
 
 /// Fabrics that are small enough for an import in a debug build.
 const FABRICS: &[&str] = &[
@@ -245,7 +245,29 @@ fn drained_cables_of_a_tree_come_back() {
     let list = "0.tree/cables/plane-0.csv";
     place.write("odd.csv", place.read(list).replacen(",drained\n", ",half\n", 1));
     let said = place.ends(1, &["import", "odd.csv", "--out", "odd.yaml"]);
-    assert!(said.contains("unknown state `half`: expected `up` or `drained`"), "{said}");
+    assert!(said.contains("unknown state `half`: expected `up`, `drained` or `isolated`"), "{said}");
+}
+
+/// Isolated cables are imported into a list of their own.
+#[test]
+fn isolated_cables_of_a_tree_come_back() {
+    let place = Place::new();
+    let fabric = small_fabric("isolated", 2, "spectrum4-sn5600-256x100g", "sonic");
+    let names = ["su002-n001/nic0.p1", "p0-t0-001--p0-t1-002"];
+    let lists = format!("exceptions: {{ drained: [p1-t1-001], isolated: [{}] }}\n", names.join(", "));
+    place.write("own.yaml", format!("{fabric}{lists}"));
+    place.ends(0, &["compile", "own.yaml", "--out", "tree", "--quiet"]);
+    let cables = [0, 1].map(|plane| format!("tree/cables/plane-{plane}.csv"));
+    assert!(cables.iter().all(|list| place.read(list).contains(",isolated\n")));
+    place.ends(0, &["import", &cables[0], &cables[1], "--out", "found.yaml", "--name", "isolated"]);
+    let found = place.read("found.yaml");
+    let expected =
+        format!("  drained:\n    - \"p1-t1-001\"\n  isolated:\n    - \"{}\"\n", names.join("\"\n    - \""));
+    assert!(found.contains(&expected), "{found}");
+    place.ends(0, &["compile", "found.yaml", "--out", "again", "--quiet"]);
+    for list in cables {
+        assert_eq!(place.read(&list), place.read(&list.replace("tree", "again")));
+    }
 }
 
 /// Cable types of NetBox map to media. For an ambiguous type, a message names the assumed medium.

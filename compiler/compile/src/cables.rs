@@ -71,6 +71,7 @@ fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
             }
             Excepted::Absent(Subject::Link(link))
             | Excepted::Drained(Subject::Link(link))
+            | Excepted::Isolated(link)
             | Excepted::Cable(link) => found.extend((link.plane() == plane).then_some(link)),
             Excepted::Absent(Subject::Switch(switch))
             | Excepted::Drained(Subject::Switch(switch))
@@ -95,7 +96,11 @@ fn plugged(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
 fn line(plan: &Plan, link: Link) -> String {
     let ends = plan.cable_ends(link);
     let cable = plan.fabric().cable(link);
-    let state = if plan.fabric().is_drained(link) { State::Drained } else { State::Up };
+    let state = match (plan.fabric().is_isolated(link), plan.fabric().is_drained(link)) {
+        (true, _) => State::Isolated,
+        (false, true) => State::Drained,
+        (false, false) => State::Up,
+    };
     let kind = match link {
         Link::Host(_) => Kind::NicT0,
         Link::Fabric { lower, .. } if lower.tier == TierId::T0 => Kind::T0T1,

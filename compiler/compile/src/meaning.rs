@@ -18,7 +18,9 @@ pub fn meaning(plan: &Plan) -> blake3::Hash {
 /// Digests the topology without exceptions and single pins.
 pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
-    topology.exceptions = Exceptions::default();
+    // With the list of isolated ports, every switch has a table.
+    let has_isolation = topology.exceptions.has_isolation;
+    topology.exceptions = Exceptions { has_isolation, ..Exceptions::default() };
     topology.ecmp.pins = Arc::default();
     // Failure domains decide only the backups of NIC ports.
     if !topology.hosts.outputs.contains(&HostOutput::Nccl) {
@@ -43,6 +45,8 @@ pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>
         drained_switches,
         drained_planes,
         drained_links,
+        has_isolation: _,
+        isolated_links,
         cables,
         switches,
     } = &plan.topology().exceptions;
@@ -58,7 +62,8 @@ pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>
         .chain(drained_planes.iter().map(|plane| Subject::Plane(*plane)))
         .chain(drained_links.iter().map(|link| Subject::Link(*link)))
         .map(Excepted::Drained);
-    let plain = absent.chain(drained).map(|exception| (exception, form(&exception)));
+    let isolated = isolated_links.iter().map(|link| Excepted::Isolated(*link));
+    let plain = absent.chain(drained).chain(isolated).map(|exception| (exception, form(&exception)));
     let cables = cables.iter().map(|(link, cable)| {
         let exception = Excepted::Cable(*link);
         (exception, form(&(exception, cable)))

@@ -66,6 +66,8 @@ pub enum Exception {
     Absent(Turn, Thing),
     /// An element becomes drained, or is no longer drained.
     Drained(Turn, Thing),
+    /// A cable becomes isolated, or is no longer isolated.
+    Isolated(Turn, Link),
     /// The exception for a cable's length or medium is added, changed or removed.
     Cable(Link, Edit<Option<Cable>>),
     /// The exception for a switch's hardware or operating system is added, changed or removed.
@@ -341,6 +343,8 @@ fabric_settings! {
     Services(Services) = services, "services" => services;
     /// Failure domains.
     Domains(Domains) = domains, "domains" => host_files;
+    /// The access list of isolated ports.
+    Isolation(bool) = exceptions.has_isolation, "exceptions.isolated" => isolation, isolation;
     /// Racks of devices.
     Racks(Option<Racks>) = racks, "racks" => racks;
 }

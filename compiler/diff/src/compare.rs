@@ -98,7 +98,7 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
             Thing::Nic(nic) => fabric.has_nic(*nic),
             Thing::Link(link) => fabric.has_link(*link),
         },
-        Exception::Cable(link, _) => fabric.has_link(*link),
+        Exception::Isolated(_, link) | Exception::Cable(link, _) => fabric.has_link(*link),
         Exception::Device(switch, _) => fabric.has_switch(*switch),
     })
 }
@@ -144,6 +144,8 @@ fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
         sets(&old.drained_links, &new.drained_links, Thing::Link),
     ];
     found.extend(drained.into_iter().flatten().map(|(turn, thing)| Exception::Drained(turn, thing)));
+    let isolated = sets(&old.isolated_links, &new.isolated_links, |link| link);
+    found.extend(isolated.into_iter().map(|(turn, link)| Exception::Isolated(turn, link)));
     found.extend(maps(&old.cables, &new.cables).into_iter().map(|(link, edit)| Exception::Cable(link, edit)));
     found.extend(
         maps(&old.switches, &new.switches).into_iter().map(|(switch, edit)| Exception::Device(switch, edit)),
@@ -152,7 +154,7 @@ fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
 }
 
 /// Returns the items that only one set has, in order.
-fn sets<T: Ord + Copy>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> Thing) -> Vec<(Turn, Thing)> {
+fn sets<T: Ord + Copy, U>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> U) -> Vec<(Turn, U)> {
     old.symmetric_difference(new)
         .map(|item| (if new.contains(item) { Turn::On } else { Turn::Off }, thing(*item)))
         .collect()
@@ -243,6 +245,9 @@ impl Exception {
                 Thing::Nic(_) => Ok(()),
                 Thing::Link(link) => turn(&mut all.drained_links, *link, *on, field!("exceptions.drained")),
             },
+            Exception::Isolated(on, link) => {
+                turn(&mut all.isolated_links, *link, *on, field!("exceptions.isolated"))
+            }
             Exception::Cable(link, edit) => set(&mut all.cables, *link, edit, field!("exceptions.cables")),
             Exception::Device(switch, edit) => {
                 set(&mut all.switches, *switch, edit, field!("exceptions.devices"))

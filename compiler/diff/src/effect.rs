@@ -61,7 +61,7 @@ fn plane_of(exception: &Exception) -> Option<PlaneId> {
             Thing::Link(link) => Some(link.plane()),
             Thing::Nic(_) => None,
         },
-        Exception::Cable(link, _) => Some(link.plane()),
+        Exception::Isolated(_, link) | Exception::Cable(link, _) => Some(link.plane()),
         Exception::Device(switch, _) => Some(switch.plane),
     }
 }

@@ -165,6 +165,14 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
             Thing::Link(link) => drained(vec![Place::Link(*link)], "it carries traffic until it is drained"),
             Thing::Nic(_) | Thing::Plane(_) => hitless("its node is stopped first"),
         },
+        Exception::Isolated(Turn::On, link) if old.is_drained(*link) || !old.has_link(*link) => {
+            hitless("hosts do not use it; its ports drop all IPv6 packets except ICMPv6")
+        }
+        Exception::Isolated(Turn::On, link) => drained(
+            vec![Place::Link(*link)],
+            "hosts leave it first; then its ports drop all IPv6 packets except ICMPv6",
+        ),
+        Exception::Isolated(Turn::Off, _) => hitless("its ports forward packets again before hosts use it"),
         Exception::Cable(link, _) if old.is_drained(*link) || !old.has_link(*link) => {
             hitless("it carries no traffic")
         }

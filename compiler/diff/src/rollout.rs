@@ -3,12 +3,13 @@
 //!
 //! In: two plans and a share. Out: [`Rollout`], with these waves:
 //!
-//! 1. waves that configure switches which are undrained and lose a cable;
-//! 2. a wave that prepares new equipment;
-//! 3. waves in which switches start to use new equipment;
-//! 4. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
-//! 5. waves that drain elements and change them;
-//! 6. a wave that finishes.
+//! 1. waves in which hosts leave cables that become isolated;
+//! 2. waves that configure switches which are undrained and lose a cable;
+//! 3. a wave that prepares new equipment;
+//! 4. waves in which switches start to use new equipment;
+//! 5. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
+//! 6. waves that drain elements and change them;
+//! 7. a wave that finishes.
 //!
 //! Invariants: at every moment, no pair has lost more than the share, compared with the old fabric after traffic has
 //! left the elements that smaller counts remove. A pair with a path before and after the rollout always has one.
@@ -17,6 +18,7 @@
 
 mod configured;
 mod growing;
+mod isolating;
 mod leaving;
 mod named;
 mod returning;
@@ -46,6 +48,7 @@ use crate::verdict::is_of_pools;
 use configured::Configured;
 use growing::Growing;
 pub(crate) use growing::{grows_beside, mixes};
+use isolating::Isolating;
 use leaving::Leaving;
 use returning::Returning;
 
@@ -170,9 +173,12 @@ impl Rollout {
         if !growing.is_staged() {
             growing.omit(&returning.switches());
         }
-        let mut waves: Vec<Wave> = returning.waves().chain(growing.prepare()).chain(growing.join()).collect();
+        let isolating = Isolating::of(&difference, old);
+        let (hosts, in_use) = (isolating.waves(old), returning.waves().chain(growing.prepare()));
+        let mut waves: Vec<Wave> = hosts.chain(in_use).chain(growing.join()).collect();
         // Removed NICs are stopped before any element is drained, so their paths are unused.
-        let base = leaving.stopped(without(old.fabric(), &leaving.places));
+        let idle = leaving.places.union(&isolating.places()).copied().collect();
+        let base = leaving.stopped(without(old.fabric(), &idle));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
                 why: "what goes carries all paths of some pairs of NICs until what comes is used",
@@ -276,6 +282,8 @@ impl Work {
             match verdict.mode {
                 // Removed elements need no drain here: traffic leaves them in an earlier wave.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
+                // Hosts leave isolated cables in an earlier wave, too.
+                RolloutMode::Drained(_) if is_isolation(change) => {}
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
                         change,
@@ -361,6 +369,11 @@ impl Work {
         }
         Ok((waves, kept))
     }
+}
+
+/// Returns whether a change is the isolation of a cable.
+fn is_isolation(change: &Change) -> bool {
+    matches!(change, Change::Exception(Exception::Isolated(..)))
 }
 
 /// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved

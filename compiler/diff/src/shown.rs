@@ -40,6 +40,12 @@ by_display!(
     u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, Prefix, IpNet, IpAddr, Breakout, Cages, Pattern
 );
 
+impl Shown for bool {
+    fn shown(&self) -> String {
+        if *self { "set".to_owned() } else { "not set".to_owned() }
+    }
+}
+
 impl<T: Shown> Shown for Option<T> {
     fn shown(&self) -> String {
         self.as_ref().map_or_else(|| "none".to_owned(), Shown::shown)

@@ -120,6 +120,7 @@ impl Touched {
         let excepted = match exception {
             Exception::Absent(Turn::On | Turn::Off, thing) => Excepted::Absent(subject(*thing)),
             Exception::Drained(Turn::On | Turn::Off, thing) => Excepted::Drained(subject(*thing)),
+            Exception::Isolated(Turn::On | Turn::Off, link) => Excepted::Isolated(*link),
             Exception::Cable(link, _) => Excepted::Cable(*link),
             Exception::Device(switch, _) => Excepted::Device(*switch),
         };

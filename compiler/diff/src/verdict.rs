@@ -170,6 +170,10 @@ pub(crate) mod rule {
         hitless("only hosts receive this setting")
     }
 
+    pub(crate) fn isolation<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
+        hitless("an access list without ports drops nothing")
+    }
+
     pub(crate) fn host_files<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("only the form of host artefacts changes")
     }
@@ -300,6 +304,13 @@ pub(crate) mod note {
         let reorders = |all: &TierBalance| TierId::ALL.into_iter().any(|tier| all.of(tier).reorders());
         let starts = !reorders(old) && reorders(new);
         starts.then(|| "reorders packets: set up NICs for any order first".to_owned())
+    }
+
+    // The macros of `change.rs` pass values by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(crate) fn isolation(_: &bool, new: &bool, _: &Plan) -> Option<String> {
+        let does = if *new { "adds" } else { "removes" };
+        Some(format!("{does} the access list of isolated ports on every SONiC switch"))
     }
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {

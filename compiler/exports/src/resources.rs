@@ -146,13 +146,16 @@ fn cable(plan: &Plan, link: Link) -> Value {
         }
     };
     let end = |(device, port): &(SmolStr, SmolStr), end: CableEnd| json!({ "device": device, "port": port, "address": is_numbered.then(|| addresses.link(link, end)) });
-    let values = json!({
+    let mut values = json!({
         "plane": link.plane().0,
         "lower": end(&ends.lower, CableEnd::Lower),
         "upper": end(&ends.upper, CableEnd::Upper),
         "speed_mbps": speed.mbps(), "length_mm": cable.length.millimeters(), "medium": cable.medium,
         "drained": plan.fabric().is_drained(link),
     });
+    if plan.fabric().is_isolated(link) {
+        values["isolated"] = json!(true);
+    }
     let both = [lower, address("closc_switch", &ends.upper.0)];
     resource("closc_cable", &plan.link_name(link), &values, &both)
 }

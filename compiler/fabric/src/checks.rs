@@ -53,7 +53,8 @@ pub static ISLANDS: Rule = Rule {
 pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
-    what: "Any two NICs keep a path to each other in at least one plane, after `exceptions.drained`.",
+    what: "Any two NICs keep a path to each other in at least one plane, after `exceptions.drained` and \
+           `exceptions.isolated`.",
     why: "Hosts that choose paths have none for such a pair. Switches that choose paths use drained \
            equipment, which then carries traffic during maintenance.",
     example: "fabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\nexceptions: { drained: [p0-t1-001, p0-t1-002] }",
@@ -216,7 +217,8 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     };
     let diagnostic = and_others(Diagnostic::warning(&DRAINED_APART, message), unreachable.groups)
         .help("drain less at a time, or stop the jobs on these NICs first");
-    diagnostics.push(match topology.spans.get(field!("exceptions.drained")) {
+    let lists = [field!("exceptions.drained"), field!("exceptions.isolated")];
+    diagnostics.push(match lists.into_iter().find_map(|list| topology.spans.get(list)) {
         Some(span) => diagnostic.at(span, "takes the last path"),
         None => diagnostic,
     });

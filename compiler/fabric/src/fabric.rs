@@ -264,4 +264,9 @@ impl Fabric {
             || exceptions.drained_planes.contains(&link.plane())
             || [lower, upper].into_iter().flatten().any(|s| exceptions.drained_switches.contains(&s))
     }
+
+    /// Returns whether the switch ports of a cable drop all IPv6 packets except ICMPv6.
+    pub fn is_isolated(&self, link: Link) -> bool {
+        self.topology.exceptions.isolated_links.contains(&link)
+    }
 }

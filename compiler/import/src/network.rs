@@ -91,6 +91,7 @@ pub(crate) struct Row<'a> {
     pub(crate) levels: Option<[Level; 2]>,
     /// Whether it carries no new traffic.
     pub(crate) is_drained: bool,
+    pub(crate) is_isolated: bool,
     /// Its type, if that is not a medium of a fabric, such as `cat6`.
     pub(crate) other: Option<&'a str>,
 }
@@ -175,6 +176,7 @@ pub struct ExistingNetwork {
     pub(crate) stuffs: Vec<Stuff>,
     /// Cables that carry no new traffic, by number.
     pub(crate) drained: HashSet<u32>,
+    pub(crate) isolated: HashSet<u32>,
     /// Tiers of devices as stated by readers.
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that hint at the kind of a device, such as its role.
@@ -390,6 +392,9 @@ impl ExistingNetwork {
         }
         if row.is_drained {
             self.drained.insert(number);
+        }
+        if row.is_isolated {
+            self.isolated.insert(number);
         }
         self.cables.push(Cable { ends, stuff, at });
     }

@@ -42,6 +42,7 @@ pub(crate) struct Stuffs {
 pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,
     pub(crate) drained: Vec<String>,
+    pub(crate) isolated: Vec<String>,
     pub(crate) cables: Vec<(String, Stuff)>,
     pub(crate) devices: Vec<(String, TierId, Fit)>,
 }
@@ -265,14 +266,13 @@ fn cables(out: &mut String, stuffs: &Stuffs, assumed: &Assumed) {
 }
 
 fn except(out: &mut String, exceptions: &Exceptions, assumed: &Assumed) {
-    let Exceptions { absent, drained, cables, devices } = exceptions;
-    if absent.is_empty() && drained.is_empty() && cables.is_empty() && devices.is_empty() {
+    let Exceptions { absent, drained, isolated, cables, devices } = exceptions;
+    let lists = [("absent", absent), ("drained", drained), ("isolated", isolated)];
+    if lists.iter().all(|(_, names)| names.is_empty()) && cables.is_empty() && devices.is_empty() {
         return;
     }
     out.push_str("exceptions:\n");
-    for (key, names) in
-        [("absent", absent), ("drained", drained)].iter().filter(|(_, names)| !names.is_empty())
-    {
+    for (key, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
         let _ = writeln!(out, "  {key}:");
         for name in *names {
             let _ = writeln!(out, "    - \"{name}\"");

@@ -1,17 +1,19 @@
-//! Checks that need intents: values of a QoS profile that the hardware does not support, and NICs that have no usable
-//! entropy value.
+//! Checks that need intents: values of a QoS profile that the hardware does not support, isolated cables of switches
+//! without the access list, and NICs that have no usable entropy value.
 //!
 //! In: a plan. Out: diagnostics. Invariants: only one switch of each kind ([`Plan::kinds`]) is checked, so the work
 //! does not grow with the fabric.
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
+use closc_platform::capability::{Capability, Support};
 use closc_qos::QosError;
 use closc_qos::buffer::BufferError;
 use closc_qos::ecn::EcnError;
 use closc_qos::units::Length;
-use closc_topology::{FieldPath, HostOs, Switch, TierId, Topology, field, tier_field};
+use closc_topology::{FieldPath, HostOs, Link, Switch, TierId, Topology, field, tier_field};
 
 use crate::host::written::HostRoutes;
 use crate::intent::DeviceIntent;
@@ -20,7 +22,7 @@ use crate::qos::SwitchQos;
 use crate::unusable::{self, NoUsableValue};
 
 /// Every rule of this crate.
-pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NO_USABLE_VALUE, &UNWRITTEN];
+pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NOT_ISOLATED, &NO_USABLE_VALUE, &UNWRITTEN];
 
 /// Headroom that exceeds the buffer.
 pub static HEADROOM: Rule = Rule {
@@ -52,6 +54,20 @@ pub static MARKS: Rule = Rule {
               cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 30m }\n\
               qos: { base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 2GB, probability: 5 } } } } }",
     fix: "Lower the thresholds, let closc compute them, or use a platform with more buffer.",
+};
+
+/// An isolated cable in a fabric or at a switch without isolation.
+pub static NOT_ISOLATED: Rule = Rule {
+    code: "E0822",
+    title: "a cable cannot be isolated",
+    what: "If `exceptions.isolated` is set, `routing` is `srv6-static`. The switches at the ends of every \
+           isolated cable have an operating system for which closc writes the access list.",
+    why: "The list drops every IPv6 packet except ICMPv6. It stops senders that still use a drained cable. \
+           Where switches choose paths, drains change the switches themselves, BGP sessions would end, and \
+           a drained cable is the last resort of some routes. A cable with one filtered end is not isolated.",
+    example: "fabric: tiny\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 2 }\n\
+              exceptions: { isolated: [p0-t0-001--p0-t1-001] }",
+    fix: "Use `exceptions.drained`, which every system and routing mode supports.",
 };
 
 /// Only denied entropy values.
@@ -88,6 +104,7 @@ pub static UNWRITTEN: Rule = Rule {
 
 /// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
+    isolated(plan, diagnostics);
     if let Some(found) = unusable::find(plan) {
         diagnostics.push(no_value(plan, &found));
     }
@@ -103,6 +120,48 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
         {
             diagnostics.push(report(plan.topology(), &intent, &error));
         }
+    }
+}
+
+/// Reports isolation where switches choose paths, and isolated cables of switches without the access list.
+fn isolated(plan: &Plan, diagnostics: &mut Diagnostics) {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let exceptions = &topology.exceptions;
+    let mut report = |diagnostic: Diagnostic| {
+        let diagnostic = diagnostic.help("use `exceptions.drained`");
+        diagnostics.push(match topology.spans.get(field!("exceptions.isolated")) {
+            Some(span) => diagnostic.at(span, ""),
+            None => diagnostic,
+        });
+    };
+    if exceptions.has_isolation && !topology.routing.is_source_routed() {
+        let (routing, needed) = (topology.routing.word(), Routing::Srv6Static.word());
+        let message =
+            format!("`exceptions.isolated` needs `routing: {needed}`; this fabric uses `{routing}`");
+        report(
+            Diagnostic::error(&NOT_ISOLATED, message)
+                .note("a drained cable already makes switches choose other paths"),
+        );
+        return;
+    }
+    for link in exceptions.isolated_links.iter().filter(|link| fabric.has_link(**link)) {
+        let lower = match link {
+            Link::Fabric { lower, .. } => Some(*lower),
+            Link::Host(_) => None,
+        };
+        let upper = fabric.upper_end(*link).map(|(switch, _)| switch);
+        let unable = lower.into_iter().chain(upper).find_map(|switch| {
+            let os = plan.os(switch);
+            match os.support(Capability::Isolation) {
+                Support::Not(why) => Some((switch, os, why)),
+                Support::Whole | Support::Part(_) => None,
+            }
+        });
+        let Some((switch, os, why)) = unable else { continue };
+        let (switch, os) = (plan.switch_name(switch), os.word());
+        let name = plan.link_name(*link);
+        let message = format!("`{name}` cannot be isolated: `{switch}` runs `{os}`");
+        report(Diagnostic::error(&NOT_ISOLATED, message).note(format!("`{os}`: {why}")));
     }
 }
 

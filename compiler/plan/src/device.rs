@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use closc_artefacts::{Address, Prefix, Routing};
 use closc_fabric::{End, Port, PortUse};
+use closc_platform::capability::Capability;
 use closc_platform::{Balance, Os};
 use closc_topology::{Link, NicPort, PortRef, Switch, TierId, Topology};
 use smol_str::SmolStr;
@@ -53,6 +54,7 @@ fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         ports,
         routes,
         balance: balance(topology, switch.tier, os),
+        has_isolation: topology.exceptions.has_isolation && os.renders(Capability::Isolation),
         qos: &topology.qos,
         base_rtt: plan.delay_of_tier(switch.tier).base_rtt,
     }
@@ -144,6 +146,7 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
         link,
         cable: plan.fabric().cable(link).clone(),
         drained: plan.fabric().is_drained(link),
+        isolated: plan.fabric().is_isolated(link),
         address: Prefix::new_assert(address, AddressPlan::LINK_PREFIX),
         unnumbered: plan.topology().routing.speaks_bgp() && matches!(far, End::Switch { .. }),
         peer: match far {

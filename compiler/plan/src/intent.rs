@@ -56,6 +56,8 @@ pub struct DeviceIntent<'a> {
     pub routes: Vec<Route>,
     /// Load balancing over next hops; absent if the switch hashes flows.
     pub balance: Option<BalanceIntent>,
+    /// Whether the switch has the access list of isolated ports.
+    pub has_isolation: bool,
     /// Quality of service.
     pub qos: &'a Profile,
     /// Round-trip time without queueing of the longest path that counts for the tier. Computed thresholds are based on
@@ -157,6 +159,8 @@ pub struct Connection {
     pub cable: Cable,
     /// Whether the cable must not carry new traffic.
     pub drained: bool,
+    /// Whether the port drops all received IPv6 packets except ICMPv6.
+    pub isolated: bool,
     /// Own address, /127.
     pub address: Prefix,
     /// Whether the addresses of the cable are omitted, because both ends find each other by their link-local ones.

@@ -77,6 +77,7 @@ impl Plan {
             .any(|switch| !matches!(self.os(switch).support(Capability::Loopback), Support::Not(_)));
         stated.addresses = has_addresses.then(|| self.stated_addresses());
         stated.management = self.listed_management();
+        stated.isolation = self.topology().exceptions.has_isolation;
         stated.wiring = (!self.is_source_routed()).then(|| wiring(self.topology()));
         Ok(stated)
     }

@@ -30,6 +30,8 @@ pub enum Excepted {
     Absent(Subject),
     /// The subject must not carry new traffic.
     Drained(Subject),
+    /// The switch ports of the cable drop all IPv6 packets except ICMPv6.
+    Isolated(Link),
     /// The cable differs from its kind.
     Cable(Link),
     /// The switch has other hardware or another operating system than its tier.
@@ -71,7 +73,7 @@ pub fn touch(exception: Excepted, fabric: &Fabric, found: &mut impl FnMut(Touch)
                 found(Touch::List(plane));
             }
         }
-        Excepted::Cable(link) => ends(link, fabric, found),
+        Excepted::Isolated(link) | Excepted::Cable(link) => ends(link, fabric, found),
         Excepted::Device(switch) => plugged(switch, fabric, found),
     }
 }

@@ -141,6 +141,8 @@ capabilities! {
     Bfd, bfd, "BFD", "routing: bgp-unnumbered";
     /// Link bandwidths that BGP announces with routes, and uses as weights of paths.
     Bandwidths, bandwidths, "link bandwidths of BGP", "routing: bgp-unnumbered, with zones or tiers.t0.parallel";
+    /// An access list that drops what enters over isolated cables.
+    Isolation, isolation, "isolation of cables", "exceptions.isolated";
     /// Counters that show marks, pauses, trims and drops.
     Counters, counters, "QoS counters", "qos";
     /// The loopback address of the switch.

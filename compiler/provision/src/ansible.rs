@@ -153,7 +153,7 @@ fn owned() -> Artefact {
             };
             let rows = match owned.rows {
                 Rows::All => None,
-                Rows::Interface(name) => Some(name),
+                Rows::Element(name) => Some(name),
                 Rows::DefaultVrf => Some("default"),
             };
             let first = SITE_FIRST.iter().filter(|(table, ..)| *table == owned.table);

@@ -11,7 +11,7 @@ use closc_topology::HostOutput;
 use ipnet::Ipv6Net;
 use serde_json::Value;
 
-use common::{LOSSY, PARALLEL, ZONES, small, sonic, switches};
+use common::{LOSSY, PARALLEL, ZONES, isolated, small, sonic, switches};
 
 /// A configuration, read back.
 struct Config(Value);
@@ -541,4 +541,45 @@ fn free_text_stays_as_written() {
     assert_eq!(config.field("SNMP", "CONTACT", "Contact"), Some("noc \"at\" site\\1"));
     let servers: Vec<&str> = config.table("NTP_SERVER").into_keys().collect();
     assert_eq!(servers, ["192.0.2.1", "192.0.2.2", "2001:db8::7b"]);
+}
+
+/// Every switch has the list, and isolating a cable changes only its ports: those of both ends, or of the T0.
+#[test]
+fn isolating_a_cable_changes_the_ports_of_one_list() {
+    const TABLES: [&str; 3] = ["ACL_RULE", "ACL_TABLE", "ACL_TABLE_TYPE"];
+    let read = |yaml: &str| -> BTreeMap<String, Value> {
+        let files = switches(&plan(yaml)).into_iter();
+        files.map(|file| (file.path.to_string(), Config::read(&file.bytes).0)).collect()
+    };
+    let (without, with) = (read(PARALLEL), read(&isolated()));
+    let empty = read(&format!("{PARALLEL}exceptions: {{ isolated: [] }}\n"));
+    let mut bound = BTreeMap::new();
+    for (path, config) in &with {
+        let mut config = config.clone();
+        let list = &mut config["ACL_TABLE"]["LINK_ISOLATION_TABLE"];
+        if let Some(ports) = list.as_object_mut().expect("a row").remove("ports") {
+            bound.insert(path.split('/').nth(1).expect("a name").to_owned(), ports);
+        }
+        assert_eq!(config, empty[path], "{path}");
+        let tables = config.as_object_mut().expect("tables");
+        TABLES.iter().for_each(|table| assert!(tables.remove(*table).is_some(), "{path}: {table}"));
+        assert_eq!(config, without[path], "{path}");
+    }
+    let port = |config: &Value, neighbour: &str, port: Option<&str>| {
+        let rows = config["DEVICE_NEIGHBOR"].as_object().expect("a table");
+        let is_it = |row: &Value| row["name"] == neighbour && port.is_none_or(|port| row["port"] == port);
+        let found = rows.iter().filter(|(_, row)| is_it(row)).map(|(name, _)| name.clone());
+        found.collect::<Vec<_>>()
+    };
+    let of = |switch: &str| &with[&format!("switches/{switch}/config_db.json")];
+    // The second of two parallel cables, at both ends.
+    let upper = port(of("p0-t1-002"), "p0-t0-001", None);
+    let lower = port(of("p0-t0-001"), "p0-t1-002", Some(&upper[1]));
+    let host = port(of("p1-t0-002"), "su002-n001", Some("nic0p1"));
+    let expected = [
+        ("p0-t0-001", serde_json::json!(lower)),
+        ("p0-t1-002", serde_json::json!([upper[1]])),
+        ("p1-t0-002", serde_json::json!(host)),
+    ];
+    assert_eq!(bound, expected.map(|(switch, ports)| (switch.to_owned(), ports)).into());
 }

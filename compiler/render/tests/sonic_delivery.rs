@@ -71,6 +71,12 @@ const CASES: &[Case] = &[
     ("switch-absent", TRIMMING, &[("absent: []", "absent: [p0-t1-003]")]),
     ("switch-drained", PAUSING, &[("drained: []", "drained: [p0-t1-002]")]),
     ("cable-drained", PAUSING, &[("drained: []", "drained: [p0-t0-001--p0-t1-002]")]),
+    ("isolation", TRIMMING, &[("absent: []", "absent: []\n  isolated: []")]),
+    (
+        "cable-isolated",
+        TRIMMING,
+        &[("absent: []", "absent: []\n  isolated: [p0-t0-001--p0-t1-002, su001-n001/nic0.p0]")],
+    ),
     ("groups-grow", TRIMMING, &[("groups: 3", "groups: 5")]),
     ("groups-shrink", TRIMMING, &[("groups: 3", "groups: 2")]),
     ("nics-grow", TRIMMING, &[("per_group: 3", "per_group: 4")]),

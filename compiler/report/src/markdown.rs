@@ -292,6 +292,7 @@ fn exceptions(out: &mut String, plan: &Plan) {
             "drained",
             [named(&own.drained_planes), switches(&own.drained_switches), links(&own.drained_links)].concat(),
         ),
+        ("isolated", links(&own.isolated_links)),
         ("other cables", cables.collect()),
         ("other hardware", hardware.collect()),
     ];

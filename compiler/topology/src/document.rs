@@ -86,7 +86,7 @@ document! {
         pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// Rack positions of devices, for cable lists, labels, NetBox, reports and tables.
         pub racks: Option<RacksDoc> = "racks",
-        /// Differences from the counts: absent and drained elements, other hardware and cables.
+        /// Differences from the counts: absent, drained and isolated elements, other hardware and cables.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
         /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. Options of the command line
         /// (`--allow`, `--warn`, `--deny`) override these.

@@ -488,6 +488,12 @@ pub struct Exceptions {
     pub drained_planes: BTreeSet<PlaneId>,
     /// Cables without new traffic.
     pub drained_links: BTreeSet<Link>,
+    /// Whether switches have the access list of isolated ports, which may be empty.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_isolation: bool,
+    /// Cables whose switch ports drop all IPv6 packets except ICMPv6. They are in `drained_links`, too.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub isolated_links: BTreeSet<Link>,
     /// Cables that differ from their kind.
     pub cables: BTreeMap<Link, Cable>,
     /// Switches of other hardware or operating system.

@@ -185,6 +185,7 @@ fn exceptions() -> Tree {
     map([
         ("absent", Tree::List(vec![leaf("z0-leaf-1-03"), leaf("z1-r1-h1"), leaf("z0-r2-h2/nic7")])),
         ("drained", Tree::List(vec![leaf("plane 1")])),
+        ("isolated", Tree::List(vec![leaf("z0-leaf-0-01--z0-p0-t1-002")])),
         (
             "cables",
             map([

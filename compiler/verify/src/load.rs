@@ -160,6 +160,7 @@ fn devices(
     let own_macs = switches::own_macs(files, &fabric.cabling);
     let context = Context {
         own_macs: &own_macs,
+        isolates: files.manifest.profile.as_ref().is_some_and(|stated| stated.isolation),
         cabling: &fabric.cabling,
         positions: &fabric.cabling.positions(),
         layout: fabric.layout.as_ref(),

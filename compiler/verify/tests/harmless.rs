@@ -440,7 +440,9 @@ fn each(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
 
 fn table(text: &str, name: &str, rows: &Value) -> Option<String> {
     let mut config: Map<String, Value> = serde_json::from_str(text).ok()?;
-    config.insert(name.to_owned(), rows.clone());
+    // The rows of closc in the same table stay.
+    let table = config.entry(name).or_insert_with(|| json!({})).as_object_mut()?;
+    table.extend(rows.as_object()?.clone());
     Some(Value::Object(config).to_string())
 }
 

@@ -79,6 +79,11 @@ fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
         Exception::Drained(turn, thing) => {
             (field!("exceptions.drained"), turn, thing, ["comes drained:", "goes drained:"], ["", ""])
         }
+        Exception::Isolated(turn, link) => {
+            let (field, verbs) = (field!("exceptions.isolated"), ["comes isolated:", "goes isolated:"]);
+            let at = usize::from(*turn == Turn::Off);
+            return alike(field.path(), Sign::Change, verbs[at], Thing::Link(*link), [new, old][at]);
+        }
         Exception::Cable(..) | Exception::Device(..) => return sort(exception, old, new),
     };
     let at = usize::from(*turn == Turn::Off);
@@ -109,6 +114,13 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
                 Turn::Off => ("undrain", old),
             };
             alike(field!("exceptions.drained").path(), Sign::Change, verb, *thing, plan)
+        }
+        Exception::Isolated(turn, link) => {
+            let (verb, plan) = match turn {
+                Turn::On => ("isolate", new),
+                Turn::Off => ("end the isolation of", old),
+            };
+            alike(field!("exceptions.isolated").path(), Sign::Change, verb, Thing::Link(*link), plan)
         }
         Exception::Cable(link, edit) => {
             let plan = if edit.new.is_some() { new } else { old };

@@ -1,10 +1,12 @@
-//! Drained elements of cable lists, as in `exceptions.drained`: planes, switches, then single cables.
+//! Drained elements of cable lists, as in `exceptions.drained` and `exceptions.isolated`: planes, switches, then single
+//! cables.
 //!
-//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these cables;
-//! a switch or plane is named only if all of its existing cables are drained.
+//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these
+//! cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable is in both lists only
+//! if it is drained with its switch or plane.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch};
@@ -82,8 +84,21 @@ pub(super) fn drained(network: &ExistingNetwork, plan: &Plan, compared: &Compare
         }
     }
     let chosen: Vec<String> = chosen.into_iter().map(|switch| plan.switch_name(switch).to_string()).collect();
-    let links: Vec<String> = left.into_iter().map(|link| plan.link_name(link)).collect();
+    let isolated = links_of(&network.isolated, compared);
+    let links: Vec<String> = left.difference(&isolated).map(|link| plan.link_name(*link)).collect();
     names.extend(ranges(&chosen));
     names.extend(ranges(&links));
     names
+}
+
+/// Returns the names of isolated cables.
+pub(super) fn isolated(network: &ExistingNetwork, plan: &Plan, compared: &Compared) -> Vec<String> {
+    let links = links_of(&network.isolated, compared);
+    ranges(&links.into_iter().map(|link| plan.link_name(link)).collect::<Vec<_>>())
+}
+
+/// The cables of the plan that rows stand for, given the numbers of these rows.
+fn links_of(rows: &HashSet<u32>, compared: &Compared) -> BTreeSet<Link> {
+    let numbered = compared.matched.iter().zip(0_u32..);
+    numbered.filter(|(_, number)| rows.contains(number)).filter_map(|(link, _)| *link).collect()
 }

@@ -41,6 +41,7 @@ pub(crate) fn exceptions(
     Exceptions {
         absent: absent(positions, plan, compared),
         drained: drained::drained(network, plan, compared),
+        isolated: drained::isolated(network, plan, compared),
         cables,
         devices: hardware.devices(network, positions),
     }

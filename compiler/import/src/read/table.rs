@@ -178,8 +178,8 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
         Err(error) => return network.fault(at, error),
     };
     let other = kind.filter(|_| medium.is_none());
-    let is_drained = match cell(side.state).map_or(Ok(false), is_drained) {
-        Ok(is_drained) => is_drained,
+    let state = match cell(side.state).map_or(Ok(State::Up), state_of) {
+        Ok(state) => state,
         Err(error) => return network.fault(at, error),
     };
     let row = Row {
@@ -189,7 +189,8 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
         cages,
         stuff: (length, medium),
         levels,
-        is_drained: is_drained || status == Use::Leaving,
+        is_drained: state != State::Up || status == Use::Leaving,
+        is_isolated: state == State::Isolated,
         other,
     };
     let is_planned = status == Use::Planned;
@@ -246,11 +247,9 @@ fn meant(network: &mut ExistingNetwork, kind: &str, length: Option<Length>, at: 
 }
 
 /// Reads the state of a cable.
-fn is_drained(word: &str) -> Result<bool, String> {
-    match State::from_word(word) {
-        Some(state) => Ok(state == State::Drained),
-        None => Err(format!("unknown state `{word}`: expected `up` or `drained`")),
-    }
+fn state_of(word: &str) -> Result<State, String> {
+    State::from_word(word)
+        .ok_or_else(|| format!("unknown state `{word}`: expected `up`, `drained` or `isolated`"))
 }
 
 /// `30m`, `30.00 m`, or a number whose unit is in another column.

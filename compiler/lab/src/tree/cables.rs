@@ -59,7 +59,7 @@ fn cable(row: &Row<'_>) -> Result<CableRow, TreeFault> {
         kind: Kind::from_word(row.kind).ok_or_else(|| word("kind", row.kind))?,
         lower: end(row.lower_device, row.lower_port)?,
         upper: end(row.upper_device, row.upper_port)?,
-        drained: State::from_word(row.state).ok_or_else(|| word("state", row.state))? == State::Drained,
+        drained: State::from_word(row.state).ok_or_else(|| word("state", row.state))? != State::Up,
     })
 }
 

@@ -59,6 +59,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::Bgp
         | Capability::Bfd
         | Capability::Bandwidths
+        | Capability::Isolation
         | Capability::Counters
         | Capability::Management
         | Capability::Loopback

@@ -10,6 +10,7 @@
 //! the passwords.
 
 mod device;
+mod isolation;
 mod json;
 mod management;
 mod neighbours;
@@ -62,6 +63,9 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec
     let view = &View::of(intent, routed);
     let qos = Qos::of(view)?;
     let out = &mut Document::with_capacity((intent.ports.len() + 8) * BYTES_PER_PORT);
+    isolation::rules(out, view);
+    isolation::list(out, view);
+    isolation::kind(out, view);
     qos.buffer_groups(out);
     qos.buffer_pools(out);
     qos.egress_lists(out);

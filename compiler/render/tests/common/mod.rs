@@ -65,6 +65,11 @@ cables:
 qos: lossy-trim
 ";
 
+/// Two tiers with isolated cables: one between switches, and one of a NIC.
+pub(crate) fn isolated() -> String {
+    format!("{PARALLEL}exceptions: {{ isolated: [p0-t0-001--p0-t1-002#2, su002-n001/nic0.p1] }}\n")
+}
+
 /// Presets with PFC.
 pub(crate) const LOSSLESS_PRESETS: [&str; 5] =
     ["lossless", "sonic-azure", "nvidia-roce", "juniper-dcqcn", "meta-roce"];
@@ -125,6 +130,7 @@ pub(crate) fn sonic() -> Vec<(String, Vec<u8>)> {
     let mut fabrics: Vec<(String, String)> = [("lossy", LOSSY), ("parallel", PARALLEL), ("zones", ZONES)]
         .map(|(name, yaml)| (name.to_owned(), yaml.to_owned()))
         .into();
+    fabrics.push(("isolated".to_owned(), isolated()));
     for (platform, nic, modern) in PLATFORMS {
         let routing = if modern { "srv6-static" } else { "ecmp-static" };
         for qos in LOSSLESS_PRESETS.into_iter().chain(modern.then_some("lossy-trim")) {

@@ -47,5 +47,9 @@ fn one(plan: &Plan, link: Link, row: &mut Row) {
     row.word(&ends.lower.0).word(&ends.lower.1).maybe(address(CableEnd::Lower));
     row.word(&ends.upper.0).word(&ends.upper.1).maybe(address(CableEnd::Upper));
     row.integer(speed.mbps()).integer(cable.length.millimeters().cast_signed()).word(&cable.medium);
-    row.word(if fabric.is_drained(link) { "drained" } else { "active" });
+    row.word(match (fabric.is_isolated(link), fabric.is_drained(link)) {
+        (true, _) => "isolated",
+        (false, true) => "drained",
+        (false, false) => "active",
+    });
 }

@@ -14,10 +14,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
     what: "These settings, if set, are supported by every operating system in use: `services`, the \
-           management settings of `addresses`, and `addresses.loopbacks`. So are ports without a cable \
-           (`spare`, and T0 downlinks without a NIC).",
-    why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, or does \
-           not shut a port.",
+           management settings of `addresses`, `addresses.loopbacks`, and `exceptions.isolated`. So are ports \
+           without a cable (`spare`, and T0 downlinks without a NIC).",
+    why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, does \
+           not shut a port, or cannot isolate a cable.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\
            qos: none\n\
            tiers: { t1: { os: frr } }",
@@ -28,7 +28,7 @@ pub(crate) static RULE: Rule = Rule {
 type Setting = (Field, Capability, Option<TierId>);
 
 /// Settings that only some targets render.
-const SETTINGS: [Setting; 8] = [
+const SETTINGS: [Setting; 9] = [
     (field!("addresses.loopbacks"), Capability::Loopback, None),
     (field!("addresses.management"), Capability::Management, None),
     (field!("addresses.management_gateway"), Capability::Management, None),
@@ -37,6 +37,7 @@ const SETTINGS: [Setting; 8] = [
     (field!("services.ntp"), Capability::Services, None),
     (field!("services.syslog"), Capability::Services, None),
     (field!("services.snmp"), Capability::Services, None),
+    (field!("exceptions.isolated"), Capability::Isolation, None),
 ];
 
 /// Checks the settings that only some targets render.
@@ -58,6 +59,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     .note(format!("`{}`: {why}", os.word()))
                     .help(match capability {
                         Capability::SparePorts => "shut ports there in another way, or omit the setting",
+                        Capability::Isolation => {
+                            "drain cables of these switches instead (`exceptions.drained`)"
+                        }
                         _ => "set it up there in another way",
                     }),
             );

@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0805",
     title: "an exception of the wrong kind",
     what: "`absent` accepts planes, switches, nodes, NICs and cables. `drained` accepts planes, switches and \
-           cables, `cables` accepts cables, and `devices` accepts switches.",
+           cables. `isolated` and `cables` accept cables, and `devices` accepts switches.",
     why: "The scheduler keeps traffic off a node, a plane has no length, and a cable has no operating \
            system.",
     example: "exceptions: { drained: [su001-n001] }",
@@ -29,6 +29,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             (Listed::Drained, Subject::Nic(_)) => {
                 ("a NIC", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
+            (Listed::Isolated, Subject::Plane(_)) => ("a plane", "name its cables, or use `drained`"),
+            (Listed::Isolated, Subject::Switch(_)) => {
+                ("a switch", "name its cables, as in `LOWER--UPPER`, or use `drained`")
+            }
+            (Listed::Isolated, Subject::Node(_) | Subject::Nic(_)) => {
+                ("not a cable", "name its host cables, as in `.../nic0.p0`, or use `absent`")
+            }
             (Listed::Cables, Subject::Plane(_)) => {
                 ("a plane", "name a cable; kinds of cables are under `cables`")
             }
@@ -41,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             (Listed::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
             (Listed::Absent, _)
             | (Listed::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
-            | (Listed::Cables, Subject::Link(_))
+            | (Listed::Isolated | Listed::Cables, Subject::Link(_))
             | (Listed::Devices, Subject::Switch(_)) => continue,
         };
         out.push(
@@ -64,6 +71,9 @@ mod tests {
         assert_eq!(codes("exceptions: { drained: [su001-n001] }"), ["E0805"]);
         assert_eq!(codes("exceptions: { absent: [plane 1] }"), Vec::<&str>::new());
         assert_eq!(codes("exceptions: { cables: { p0-t0-001: { length: 3m } } }"), ["E0805"]);
+        for isolated in ["plane 1", "p0-t0-001", "su001-n001", "su001-n001/nic0"] {
+            assert_eq!(codes(&format!("exceptions: {{ isolated: [{isolated}] }}")), ["E0805"], "{isolated}");
+        }
         assert_eq!(codes("exceptions: { devices: { p0-t0-001--p0-t1-001: { os: frr } } }"), ["E0805"]);
         assert_eq!(
             message("exceptions: { drained: [su001-n001] }", "E0805"),

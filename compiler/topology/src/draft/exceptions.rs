@@ -21,6 +21,7 @@ use crate::shape::Shape;
 pub(crate) enum Listed {
     Absent,
     Drained,
+    Isolated,
     Cables,
     Devices,
 }
@@ -31,6 +32,7 @@ impl Listed {
         match self {
             Listed::Absent => field!("exceptions.absent"),
             Listed::Drained => field!("exceptions.drained"),
+            Listed::Isolated => field!("exceptions.isolated"),
             Listed::Cables => field!("exceptions.cables"),
             Listed::Devices => field!("exceptions.devices"),
         }
@@ -59,6 +61,7 @@ impl Entry {
 pub(crate) struct DraftExceptions {
     pub(crate) absent: Vec<Entry>,
     pub(crate) drained: Vec<Entry>,
+    pub(crate) isolated: Vec<Entry>,
     /// For each key, the cables that it names and their override.
     cables: Vec<(Vec<Entry>, CableDoc)>,
     /// For each key, the switches that it names and their override.
@@ -76,6 +79,7 @@ impl DraftExceptions {
         DraftExceptions {
             absent: resolver.all(doc.absent.as_deref().unwrap_or_default()),
             drained: resolver.all(doc.drained.as_deref().unwrap_or_default()),
+            isolated: resolver.all(doc.isolated.as_deref().unwrap_or_default()),
             cables: cables.iter().map(|(name, doc)| (resolver.resolve(name), doc.clone())).collect(),
             devices: devices.iter().map(|(name, doc)| (resolver.resolve(name), doc.clone())).collect(),
         }
@@ -95,9 +99,10 @@ impl DraftExceptions {
     pub(crate) fn all(&self) -> impl Iterator<Item = (Listed, &Entry)> {
         let absent = self.absent.iter().map(|entry| (Listed::Absent, entry));
         let drained = self.drained.iter().map(|entry| (Listed::Drained, entry));
+        let isolated = self.isolated.iter().map(|entry| (Listed::Isolated, entry));
         let cables = self.cables().map(|(entry, _)| (Listed::Cables, entry));
         let devices = self.devices().map(|(entry, _)| (Listed::Devices, entry));
-        absent.chain(drained).chain(cables).chain(devices)
+        absent.chain(drained).chain(isolated).chain(cables).chain(devices)
     }
 }
 

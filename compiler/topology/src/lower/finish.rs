@@ -13,6 +13,7 @@ use crate::choice::{HostOs, PacketOrder};
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::{PortStageDoc, SlotDoc};
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
+use crate::field;
 use crate::model::{
     Addresses, Cables, Cages, Ecmp, Exceptions, HostSlot, Hosts, NicKind, PortBlock, Services, Site, Srv6,
     T2, Tier, Topology, ZoneTier,
@@ -170,6 +171,12 @@ impl Draft<'_> {
                 Subject::Link(link) => drop(found.drained_links.insert(link)),
                 Subject::Node(_) | Subject::Nic(_) => return None,
             }
+        }
+        found.has_isolation = self.states(field!("exceptions.isolated"));
+        for entry in &self.exceptions.isolated {
+            let Subject::Link(link) = entry.subject.clone().ok()? else { return None };
+            found.isolated_links.insert(link);
+            found.drained_links.insert(link);
         }
         for (entry, doc) in self.exceptions.cables() {
             let Subject::Link(link) = entry.subject.clone().ok()? else { return None };

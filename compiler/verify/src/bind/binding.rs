@@ -47,6 +47,8 @@ pub(crate) struct Context<'a> {
     pub(crate) uncabled: &'a BTreeMap<String, u8>,
     /// Switches that keep their factory MAC addresses, so neighbours resolve them.
     pub(crate) own_macs: &'a [bool],
+    /// Whether SONiC switches have the list of isolated ports.
+    pub(crate) isolates: bool,
     /// The NIC at the lower end of each cable: its node and inner address.
     pub(crate) nics: &'a NicCables,
 }

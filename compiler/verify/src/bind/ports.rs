@@ -14,7 +14,7 @@ use crate::model::qos::PortQos;
 use crate::model::switch::{EndState, Facts, FactsId, IngressFilter};
 use crate::rules::cabling::{PEER, POWER, ROLE};
 use crate::rules::files::KNOWN;
-use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR};
+use crate::rules::ports::{HALVES, ISOLATION, LENGTH, NEIGHBOUR};
 
 impl Binding<'_, '_> {
     /// Returns the ports with a cable, by slot.
@@ -59,6 +59,7 @@ impl Binding<'_, '_> {
             self.unlike(&POWER, About::Port(name), Some(id), &message);
         }
         self.peer(port, id, &cable, far);
+        self.isolation(port, id, &cable);
         if port.length_m.is_none() && self.lengths {
             self.findings.checked(&LENGTH, 1);
             self.broken(&LENGTH, About::Length(name), &format!("port `{name}` has no cable length"));
@@ -67,6 +68,23 @@ impl Binding<'_, '_> {
         state.address = self.address(port, far);
         self.neighbour(port, far, &mut state);
         state
+    }
+
+    /// Compares the list of isolated ports with the cable list.
+    fn isolation(&mut self, port: &Port<'_>, id: CableId, cable: &Cable) {
+        if self.context.isolates {
+            self.findings.checked(&ISOLATION, 1);
+        }
+        let message = match (port.isolated, cable.isolated) {
+            (true, false) => {
+                format!("port `{}` is isolated, and the cable list does not isolate its cable", port.name)
+            }
+            (false, true) => {
+                format!("port `{}` is not isolated, and the cable list isolates its cable", port.name)
+            }
+            (true, true) | (false, false) => return,
+        };
+        self.unlike(&ISOLATION, About::Global("isolation"), Some(id), &message);
     }
 
     fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
@@ -256,6 +274,7 @@ impl Binding<'_, '_> {
                 || !port.addresses.is_empty()
                 || !port.neighbours.is_empty()
                 || port.peer.is_some()
+                || port.isolated
                 || port.balances == Some(true);
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);

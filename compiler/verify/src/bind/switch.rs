@@ -13,6 +13,7 @@ use crate::model::device::{Device, Fault, FaultKind};
 use crate::model::place::Place;
 use crate::model::switch::{Ends, Pairs, Sizes, Switch};
 use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
+use crate::rules::ports::ISOLATION;
 use crate::rules::qos::ALIKE;
 use crate::rules::segments::UN;
 
@@ -126,6 +127,7 @@ fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
         FaultKind::Segment => &UN,
         FaultKind::Setting => &SETTINGS,
         FaultKind::Qos => &ALIKE,
+        FaultKind::Isolation => &ISOLATION,
     };
     let place = Place::of(format!("switches/{switch}/{}", fault.file), fault.target);
     findings.broken(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));

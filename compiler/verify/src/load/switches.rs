@@ -37,11 +37,13 @@ pub(crate) fn switches(
     names: &Pipelines,
 ) -> Result<Switches, VerifyError> {
     let tables = Known::default();
+    let isolates = files.manifest.profile.as_ref().is_some_and(|stated| stated.isolation);
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
-            let circumstances = Circumstances { routing: context.routing, pipelines: names, tables: &tables };
+            let circumstances =
+                Circumstances { routing: context.routing, pipelines: names, tables: &tables, isolates };
             let switch = BUFFERS.with_borrow_mut(|buffers| {
                 switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
             })?;

@@ -93,6 +93,8 @@ pub(crate) struct Cable {
     pub(crate) kind: Kind,
     /// Whether it must not carry new traffic.
     pub(crate) drained: bool,
+    /// Whether its switch ports drop all IPv6 packets except ICMPv6; it is drained, too.
+    pub(crate) isolated: bool,
     /// Whether it is copper end to end.
     pub(crate) copper: bool,
     /// The end nearer to the NICs.

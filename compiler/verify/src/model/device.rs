@@ -128,6 +128,8 @@ pub(crate) enum FaultKind {
     Setting,
     /// Quality of service.
     Qos,
+    /// The list of isolated ports.
+    Isolation,
     /// A file of another device.
     Identity,
 }
@@ -209,6 +211,8 @@ pub(crate) struct Port<'a> {
     pub(crate) discovery: NeighbourDiscovery,
     /// Own MAC address, if it is set.
     pub(crate) mac: Option<Mac>,
+    /// Whether it drops all received IPv6 packets except ICMPv6.
+    pub(crate) isolated: bool,
     /// Whether it takes part in load balancing, if the language states it for each port.
     pub(crate) balances: Option<bool>,
     /// Index in [`QosConfig::ports`].

@@ -180,10 +180,9 @@ impl<'s> Reader<'s> {
             Some(cables::Kind::T1T2) => Kind::T1T2,
             None => return Err(format!("`{}` is not a kind of cable", row.kind).into()),
         };
-        let drained = match State::from_word(row.state) {
-            Some(state) => state == State::Drained,
-            None => return Err(format!("`{}` is not a state of a cable", row.state).into()),
-        };
+        let state = State::from_word(row.state)
+            .ok_or_else(|| format!("`{}` is not a state of a cable", row.state))?;
+        let (drained, isolated) = (state != State::Up, state == State::Isolated);
         let meters = self.meters(row.length)?;
         findings.checked(&REACH, 1);
         let lane = self.stated.and_then(|stated| media::lane(stated, kind));
@@ -216,7 +215,7 @@ impl<'s> Reader<'s> {
         *self.count(lower.party) += 1;
         *self.count(upper.party) += 1;
         let (plane, copper) = (row.plane, media::is_copper(row.medium));
-        Ok(Cable { meters, plane, kind, drained, copper, lower, upper })
+        Ok(Cable { meters, plane, kind, drained, isolated, copper, lower, upper })
     }
 
     /// Number of cables of a device.

@@ -64,7 +64,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     let names = circumstances.pipeline(&PIPELINE)?;
     let beside = |error: ReadError| error.beside(sonic::place::FILE);
     let bytes = files.bytes(sonic::place::FILE);
-    let mut device = sonic::config::read(&LANGUAGE, bytes, circumstances.tables).map_err(beside)?;
+    let mut device = sonic::config::read(&LANGUAGE, bytes, circumstances.tables, false).map_err(beside)?;
     let numbers = ports::numbers(bytes, &mut device).map_err(beside)?;
     second_router(&mut device);
     entries::read(text(files.bytes(FILE))?, names, &numbers, &mut device)?;

@@ -62,6 +62,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) pipelines: &'a Pipelines,
     /// Tables of SONiC that were read for other switches.
     pub(crate) tables: &'a Known,
+    /// Whether switches of SONiC have the list of isolated ports.
+    pub(crate) isolates: bool,
 }
 
 impl<'a> Circumstances<'a> {

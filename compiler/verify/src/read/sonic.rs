@@ -1,5 +1,6 @@
 //! The language module of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
+mod access;
 pub(crate) mod config;
 mod counters;
 mod harmless;
@@ -46,7 +47,8 @@ pub(crate) static ROOM: Room = Room {
 };
 
 fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
-    let mut device = config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables)?;
+    let mut device =
+        config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables, circumstances.isolates)?;
     if let (Some(asn), false) = (device.asn, circumstances.routing.speaks_bgp()) {
         let message = format!("`bgp_asn` is {asn}, and SONiC starts BGP with it");
         let fact = Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), "bgp_asn".into()]);

@@ -35,7 +35,8 @@ pub(crate) static KNOWN: Rule = Rule {
     example: "\"VLAN\": { \"Vlan100\": {} }",
     fix: "Remove the setting from the file or its template, or correct a misspelled name. SONiC settings of \
            the site belong in the `--overlay` folder of `closc push`. The documentation of `closc verify` \
-           lists the settings of a site that a tree may contain.",
+           lists the settings of a site that a tree may contain. To isolate ports on SONiC, use \
+           `exceptions.isolated` of the fabric file.",
 };
 
 /// Devices are complete.

@@ -73,5 +73,19 @@ pub(crate) static PROFILE: Rule = Rule {
            differs, correct the template that writes ports.",
 };
 
+/// Isolated cables.
+pub(crate) static ISOLATION: Rule = Rule {
+    code: "V0306",
+    title: "the isolated ports differ from the cable list",
+    what: "If the fabric file has `exceptions.isolated`, every SONiC switch has the access list \
+           `LINK_ISOLATION_TABLE`. Its two rules forward ICMPv6 and drop every other IPv6 packet. Its ports are \
+           exactly those of the cables that the cable list states as isolated.",
+    why: "A port too many drops the traffic of a cable that hosts use. With a port too few, a host that still \
+           sends over a faulty cable reaches the fabric.",
+    example: "\"ACL_TABLE\": { \"LINK_ISOLATION_TABLE\": { \"ports\": [\"Ethernet256\"] } } for a cable with state `up`",
+    fix: "Name the cable in `exceptions.isolated`, or remove it there, and compile again. Hosts leave it with \
+           the same file. Undo edits of the list itself.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&HALVES, &WIRE, &LENGTH, &NEIGHBOUR, &PROFILE];
+pub(super) const RULES: &[&Rule] = &[&HALVES, &WIRE, &LENGTH, &NEIGHBOUR, &PROFILE, &ISOLATION];

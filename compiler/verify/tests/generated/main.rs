@@ -56,6 +56,7 @@ fn cases(trees: &Trees) -> Vec<Case> {
             tables::config(trees.tree(base), base, devices, &mut cases);
         }
     }
+    isolation_cases(trees, &mut cases);
     for (base, devices, names) in TEXTS {
         for [own, donor] in *devices {
             for name in *names {
@@ -100,6 +101,16 @@ fn cases(trees: &Trees) -> Vec<Case> {
         lines::text(trees.tree(base), base, files, "cable lists", &mut cases);
     }
     cases
+}
+
+/// Damage to the list of isolated ports: of a switch with isolated ports, and of one without. All other tables are those
+/// of [`Base::Sonic`].
+fn isolation_cases(trees: &Trees, cases: &mut Vec<Case>) {
+    let mut all = Vec::new();
+    for devices in [["p0-t0-001", "p0-t0-002"], ["p0-t1-001", "p0-t1-002"]] {
+        tables::config(trees.tree(Base::Isolated), Base::Isolated, devices, &mut all);
+    }
+    cases.extend(all.into_iter().filter(|case| case.section.contains(" ACL_")));
 }
 
 /// Damage to files of nodes in JSON.

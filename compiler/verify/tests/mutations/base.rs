@@ -31,6 +31,8 @@ pub(crate) enum Base {
     BlocksZones,
     /// With switches and cables that are absent or drained.
     Declared,
+    /// SONiC with isolated cables.
+    Isolated,
     /// BGP on FRRouting: three tiers, two cables between a T0 and a T1.
     Bgp,
     /// The same with an absent cable between T1 and T2, so that paths differ.
@@ -80,8 +82,15 @@ pub(crate) enum Base {
 const PARALLEL_HOLES: &str =
     "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  drained: [p0-t0-003--p0-t1-002#2]\n";
 
+/// Switches and cables that are absent or drained.
+const DECLARED: &str = "exceptions:\n  absent: [p0-t1-002, p1-t0-001--p1-t1-001]\n  \
+                        drained: [p1-t0-002--p1-t1-002]\n";
+
+/// A cable between switches and one of a NIC that are isolated.
+const ISOLATED: &str = "exceptions:\n  isolated: [p0-t0-001--p0-t1-002, su002-n001/nic0.p0]\n";
+
 impl Base {
-    pub(crate) const ALL: [Base; 34] = [
+    pub(crate) const ALL: [Base; 35] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -93,6 +102,7 @@ impl Base {
         Base::BlocksP4,
         Base::BlocksZones,
         Base::Declared,
+        Base::Isolated,
         Base::Bgp,
         Base::BgpGap,
         Base::BgpSonic,
@@ -136,7 +146,8 @@ impl Base {
             | Base::Nvue
             | Base::Pins
             | Base::Tools
-            | Base::Declared => "srv6-static",
+            | Base::Declared
+            | Base::Isolated => "srv6-static",
             Base::Bgp | Base::BgpGap | Base::BgpSonic | Base::BgpLossless | Base::BgpEos | Base::BgpNvue => {
                 "bgp-unnumbered"
             }
@@ -189,11 +200,10 @@ impl Base {
             }
             Base::Parallel => (Target::Linux, Shape { parallel: 2, ..small }),
             Base::Declared => {
-                let exceptions = "exceptions:\n  absent: [p0-t1-002, p1-t0-001--p1-t1-001]\n  \
-                                  drained: [p1-t0-002--p1-t1-002]\n"
-                    .to_owned();
+                let exceptions = DECLARED.to_owned();
                 (Target::Linux, Shape { groups: 3, exceptions, ..small })
             }
+            Base::Isolated => (Target::Sonic, Shape { exceptions: ISOLATED.to_owned(), ..small }),
             Base::Bgp | Base::BgpGap | Base::BgpNvue => {
                 let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 };
                 let exceptions = match self {

@@ -40,11 +40,12 @@ use common::damage::{Damage, damage};
 /// A mutation: its description, the fabric, the file, the damage, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 46] = [
+const TABLES: [&[Mutation]; 47] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
     sonic::DEVICE,
+    sonic::ISOLATION,
     qos::LOSSY,
     qos::LOSSLESS,
     frr::CONF,

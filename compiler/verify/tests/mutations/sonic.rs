@@ -1,7 +1,7 @@
 //! Damage to `config_db.json`: routes, segments, ports, addresses, neighbours.
 
 use crate::Mutation;
-use crate::base::Base::Sonic;
+use crate::base::Base::{Isolated, Sonic};
 use crate::common::damage::Damage::{All, Cut, Exchange, Gone, Same, Set, Swap, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
@@ -138,4 +138,32 @@ pub(crate) const DEVICE: &[Mutation] = &[
     ("the time is from another server", Sonic, T0, Set(&["NTP_SERVER"], r#"{"192.0.2.66":{}}"#), "V0106"),
     ("a service of a state that SONiC does not know", Sonic, T0, Set(&["FEATURE"], r#"{"bgp":{"state":"off"}}"#), "V0105"),
     ("a table twice", Sonic, T0, Text("\"SRV6_MY_SIDS\": {", "\"SRV6_MY_SIDS\": {}, \"SRV6_MY_SIDS\": {"), "V0102"),
+];
+
+#[rustfmt::skip] // A table: one row per line.
+pub(crate) const ISOLATION: &[Mutation] = &[
+    ("an isolated cable is open", Isolated, T0, Unset(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"]), "V0306"),
+    ("a port too many is isolated", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet256","Ethernet257"]"#), "V0306"),
+    ("another port is isolated", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet256"]"#), "V0306"),
+    ("a port is isolated twice", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet257","Ethernet257"]"#), "V0306"),
+    ("a port that is not there is isolated", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet257","Ethernet9"]"#), "V0103"),
+    ("a list of ports is empty", Isolated, "switches/p1-t0-001/config_db.json", Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], "[]"), "V0306"),
+    ("ports are no list", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#""Ethernet257""#), "V0306"),
+    ("one end of a cable is isolated", Isolated, "switches/p0-t1-002/config_db.json", Unset(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"]), "V0306"),
+    ("no list of isolated ports", Isolated, T1, Unset(&["ACL_TABLE"]), "V0306"),
+    ("no rules for isolated ports", Isolated, T0, Unset(&["ACL_RULE"]), "V0306"),
+    ("no type of the list", Isolated, T0, Unset(&["ACL_TABLE_TYPE"]), "V0306"),
+    ("isolated ports drop nothing", Isolated, T0, Unset(&["ACL_RULE", "LINK_ISOLATION_TABLE|DENY_ALL_IPV6"]), "V0306"),
+    ("isolated ports drop ICMPv6", Isolated, T0, Set(&["ACL_RULE", "LINK_ISOLATION_TABLE|PERMIT_ALL_ICMPV6", "PRIORITY"], "\"998\""), "V0306"),
+    ("isolated ports forward UDP", Isolated, T0, Set(&["ACL_RULE", "LINK_ISOLATION_TABLE|PERMIT_ALL_ICMPV6", "IP_PROTOCOL"], "\"17\""), "V0306"),
+    ("a rule more for isolated ports", Isolated, T0, Set(&["ACL_RULE", "LINK_ISOLATION_TABLE|PERMIT_UDP"], r#"{"PRIORITY":"1001","PACKET_ACTION":"FORWARD","IP_PROTOCOL":"17"}"#), "V0306"),
+    ("isolated ports drop IPv4", Isolated, T0, Set(&["ACL_RULE", "LINK_ISOLATION_TABLE|DENY_ALL_IPV6", "IP_TYPE"], "\"IPV4ANY\""), "V0306"),
+    ("packets are dropped at egress", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "stage"], "\"egress\""), "V0306"),
+    ("a list of another type", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "type"], "\"L3V6\""), "V0306"),
+    ("another type of lists", Isolated, T0, Set(&["ACL_TABLE_TYPE", "OTHER"], r#"{"MATCHES":["IP_TYPE"],"BIND_POINTS":["PORT"]}"#), "V0103"),
+    ("a list of the site on forwarded packets", Isolated, T0, Set(&["ACL_TABLE", "DATA"], r#"{"type":"L3V6","stage":"ingress","ports":["Ethernet0"]}"#), "V0103"),
+    ("isolated by hand", Sonic, T0, Set(&["ACL_TABLE"], r#"{"LINK_ISOLATION_TABLE":{"policy_desc":"SRv6_link_isolation","type":"L3V6LITE","stage":"ingress","ports":["Ethernet257"]}}"#), "V0103"),
+    ("a cable is isolated in its list only", Sonic, "cables/plane-0.csv", Text("2m,dac,up", "2m,dac,isolated"), "V0306"),
+    ("an isolated cable is drained in its list", Isolated, "cables/plane-0.csv", Text(",isolated", ",drained"), "V0306"),
+    ("an isolated cable is in use in its list", Isolated, "cables/plane-0.csv", Text(",isolated", ",up"), "V0306"),
 ];

@@ -35,6 +35,7 @@ struct Sort {
     plane: u8,
     kind: Kind,
     drained: bool,
+    isolated: bool,
     copper: bool,
 }
 
@@ -61,8 +62,8 @@ impl Device {
 impl Cables {
     /// Appends a cable; `line` is its line in its list.
     pub(crate) fn push(&mut self, cable: &Cable, line: u32) {
-        let Cable { meters, plane, kind, drained, copper, lower, upper } = *cable;
-        let sort = self.sort(Sort { meters, plane, kind, drained, copper });
+        let Cable { meters, plane, kind, drained, isolated, copper, lower, upper } = *cable;
+        let sort = self.sort(Sort { meters, plane, kind, drained, isolated, copper });
         let ends = [lower, upper];
         let at = self.rows.len() as u32;
         if self.rows.is_empty() || self.line(CableId(at)) != line {
@@ -98,13 +99,13 @@ impl Cables {
     #[inline]
     pub(crate) fn get(&self, id: CableId) -> Cable {
         let row = &self.rows[id.0 as usize];
-        let Sort { meters, plane, kind, drained, copper } = self.sorts[row.sort as usize];
+        let Sort { meters, plane, kind, drained, isolated, copper } = self.sorts[row.sort as usize];
         let end = |side: usize| End {
             party: row.devices[side].party(),
             port: row.ports[side],
             slot: row.slots[side],
         };
-        Cable { meters, plane, kind, drained, copper, lower: end(0), upper: end(1) }
+        Cable { meters, plane, kind, drained, isolated, copper, lower: end(0), upper: end(1) }
     }
 
     /// Returns the device at one end of a cable.
@@ -153,7 +154,8 @@ mod tests {
             let lower = end(Party::Node(NodeId(meters >> 1)), "nic0p0", u16::MAX);
             let upper = end(switch, "Ethernet8", 1);
             let kind = if drained { Kind::T1T2 } else { Kind::NicT0 };
-            all.push(Cable { meters, plane, kind, drained, copper: !drained, lower, upper });
+            let isolated = drained && meters == 3;
+            all.push(Cable { meters, plane, kind, drained, isolated, copper: !drained, lower, upper });
         }
         let (mut cables, lines) = (Cables::default(), [2, 3, 7, 2]);
         all.iter().zip(lines).for_each(|(cable, line)| cables.push(cable, line));
@@ -174,8 +176,11 @@ mod tests {
         let mut cables = Cables::default();
         for node in 0..2 {
             let (lower, upper) = (end(Party::Node(NodeId(node))), end(Party::Switch(SwitchId(1))));
-            let (meters, plane, kind, drained) = (1, 0, Kind::NicT0, false);
-            cables.push(&Cable { meters, plane, kind, drained, copper: true, lower, upper }, node + 2);
+            let (meters, plane, kind, drained, isolated) = (1, 0, Kind::NicT0, false, false);
+            cables.push(
+                &Cable { meters, plane, kind, drained, isolated, copper: true, lower, upper },
+                node + 2,
+            );
         }
         let cables = cables.finish(&[7, 5]);
         let parties =

@@ -4,7 +4,7 @@
 //! intermediate tree. An unknown table is a fault, because it could affect forwarding.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
+use super::access::{self, AccessLists};
 use super::counters::{self, CounterRow};
 use super::harmless::{self, PEERS};
 use super::metadata::{self, Field};
@@ -29,11 +30,13 @@ use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Known, Section};
 use crate::read::value::{parse, split};
 
-/// Reads a file table by table; tables that are cached from another switch are not parsed again.
+/// Reads a file table by table; tables that are cached from another switch are not parsed again. `isolates` states
+/// whether it must have the list of isolated ports.
 pub(crate) fn read<'a>(
     language: &'static Language,
     bytes: &'a [u8],
     known: &Known,
+    isolates: bool,
 ) -> Result<Device<'a>, ReadError> {
     let mut reader = Reader {
         device: Device::new(language),
@@ -43,12 +46,11 @@ pub(crate) fn read<'a>(
         segments: Vec::new(),
         created: HashSet::new(),
         loopbacks: BTreeMap::new(),
-        lists: Vec::new(),
-        list_rules: BTreeSet::new(),
+        access: AccessLists::default(),
     };
     reader.ports.reserve(known.ports());
     tables(text(bytes)?, |name, rest| reader.part(name, rest, known))?;
-    reader.finish(known)
+    reader.finish(known, isolates)
 }
 
 struct Reader<'a> {
@@ -62,16 +64,7 @@ struct Reader<'a> {
     created: HashSet<u16>,
     /// Loopback interfaces, and whether each has a row of its own.
     loopbacks: BTreeMap<String, bool>,
-    /// Access lists, and whether each only concerns the switch's own services.
-    lists: Vec<(Cow<'a, str>, bool)>,
-    /// Access lists with rules.
-    list_rules: BTreeSet<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct AclRow<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
+    access: AccessLists,
 }
 
 #[derive(Deserialize)]
@@ -212,6 +205,17 @@ impl PortRow<'_> {
     }
 }
 
+/// Reads the rows of a table about access lists.
+fn access<'a, A: MapAccess<'a>>(
+    map: &mut A,
+    found: &mut BTreeMap<String, access::Row>,
+) -> Result<(), A::Error> {
+    map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: access::Row| {
+        found.insert(key.into_owned(), row);
+        Ok(())
+    }))
+}
+
 /// A row without fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -297,16 +301,9 @@ impl<'a> Reader<'a> {
     /// Processes a table that does not affect forwarding, or an unknown one.
     fn aside<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match name {
-            "ACL_TABLE" => map.next_value_seed(Rows::new(&mut |key, row: AclRow<'a>| {
-                let control = row.kind.is_some_and(|kind| kind.0 == "CTRLPLANE");
-                self.lists.push((key, control));
-                Ok(())
-            })),
-            "ACL_RULE" => map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, _: IgnoredAny| {
-                let list = split(key, '|').map_or_else(|key| key, |(list, _)| list);
-                self.list_rules.insert(list);
-                Ok(())
-            })),
+            "ACL_RULE" => access(map, &mut self.access.rules),
+            "ACL_TABLE" => access(map, &mut self.access.lists),
+            "ACL_TABLE_TYPE" => access(map, &mut self.access.kinds),
             "FLEX_COUNTER_TABLE" => {
                 map.next_value_seed(Rows::new(&mut |key: Cow<'a, str>, row: CounterRow<'a>| {
                     counters::judge(key, &row, &mut self.device);
@@ -525,7 +522,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(mut self, known: &Known) -> Result<Device<'a>, ReadError> {
+    fn finish(mut self, known: &Known, isolates: bool) -> Result<Device<'a>, ReadError> {
         self.own_segments()?;
         let sections: Vec<Arc<Section>> = self.qos.iter().map(|(_, section)| Arc::clone(section)).collect();
         let tables: Vec<(&str, &str)> =
@@ -537,31 +534,13 @@ impl<'a> Reader<'a> {
         if self.ports.len() > usize::from(u16::MAX) {
             return Err(ReadError::whole("more than 65,535 ports"));
         }
-        self.access_lists();
-        let Reader { mut device, ports, created, loopbacks, .. } = self;
+        let Reader { mut device, mut ports, access, created, loopbacks, .. } = self;
+        access.judge(isolates, &mut ports, &mut device);
         known.expect_ports(ports.len());
         device.ports = ports.finish();
         uncreated(&mut device, &created, &loopbacks);
         qos::apply(&qos, &mut device);
         Ok(device)
-    }
-
-    /// Lists for the switch's own services belong to the site; any other may drop or redirect packets of the fabric.
-    fn access_lists(&mut self) {
-        for (name, control) in std::mem::take(&mut self.lists) {
-            self.list_rules.remove(&name);
-            if control {
-                self.device.not_judged.push(format!("access lists of the control plane in `{FILE}`"));
-            } else {
-                let message = format!("access list `{name}` is about packets that are forwarded");
-                self.device.fault(FaultKind::Unknown, FILE, Fact::row("ACL_TABLE", &*name), message);
-            }
-        }
-        for name in std::mem::take(&mut self.list_rules) {
-            let message = format!("rules of access list `{name}`, which is not there");
-            let rule = Fact::row("ACL_RULE", Step::Start(format!("{name}|")));
-            self.device.fault(FaultKind::Dangling, FILE, rule, message);
-        }
     }
 
     /// Own segments, each of which must be a uN of a locator without function bits.

@@ -8,6 +8,9 @@ use crate::model::place::{Fact, Follow, Step};
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
+/// The access list of isolated ports.
+pub(super) const LIST: &str = "LINK_ISOLATION_TABLE";
+
 /// Returns the facts of a subject, the main one first.
 pub(crate) fn facts(about: About<'_>) -> Vec<Fact> {
     let of = |name: &str| Step::Start(format!("{name}|"));
@@ -21,6 +24,7 @@ pub(crate) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Device | About::Settings | About::IngressFilter | About::Source(_) | About::Mac(_) => {
             Fact::row("DEVICE_METADATA", "localhost")
         }
+        About::Global("isolation") => Fact::row("ACL_TABLE", LIST),
         About::Global("ecmp_hash") => Fact::row("SWITCH_HASH", "GLOBAL"),
         About::Global(name) if SERVERS.contains(&name) => Fact::table(name),
         About::Global(name) => Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), name.into()]),
