@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::config_db::{ConfigDb, DumpMember, Entry, Field, ParseError, json};
+use crate::ownership::ISOLATION;
 
 /// Configured state that the switch has not applied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +61,13 @@ pub enum StateFault {
         /// The priorities of the chip, as a bit mask.
         live: u8,
     },
+    /// An access list that orchagent has not applied, so its ports drop nothing.
+    AccessList {
+        /// Its name.
+        name: String,
+        /// Its status; `None` if orchagent does not know it.
+        status: Option<String>,
+    },
     /// A port with another neighbour than planned.
     Neighbour {
         /// Its name.
@@ -90,6 +98,8 @@ struct Applied<'a> {
     segments: BTreeSet<Segment<'a>>,
     /// Entries of buffers, by their place in APPL_DB.
     buffers: BTreeMap<&'a str, &'a Entry>,
+    /// Status of access lists, by name (STATE_DB).
+    lists: BTreeMap<&'a str, &'a Entry>,
     /// LLDP neighbours, by port.
     neighbours: BTreeMap<&'a str, &'a Entry>,
     /// Limits of buffers, `global` and by port (STATE_DB).
@@ -136,10 +146,22 @@ pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, Pa
             faults.push(StateFault::Segment { key: key.clone() });
         }
     }
+    access_list(config, &applied, &mut faults);
     buffers::faults(config, &applied, &mut faults);
     pauses::faults(config, &applied, &mut faults);
     neighbours::faults(config, &applied, &mut faults);
     Ok(faults)
+}
+
+/// Checks that orchagent has applied the access list of isolated ports (`AclOrch::setAclTableStatus` of sonic-swss).
+fn access_list(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+    if !config.table("ACL_TABLE").contains_key(ISOLATION) {
+        return;
+    }
+    let status = applied.lists.get(ISOLATION).and_then(|entry| entry.get("status")).map(ToString::to_string);
+    if status.as_deref() != Some("Active") {
+        faults.push(StateFault::AccessList { name: ISOLATION.to_owned(), status });
+    }
 }
 
 /// The VRF that is not named in APPL_DB.
@@ -173,6 +195,8 @@ impl<'a> Applied<'a> {
                 _ => {
                     let port = name.strip_prefix("BUFFER_MAX_PARAM_TABLE|");
                     self.rooms.extend(port.map(|port| (port, entry)));
+                    let list = name.strip_prefix("ACL_TABLE_TABLE|");
+                    self.lists.extend(list.map(|list| (list, entry)));
                 }
             }
         }
@@ -290,6 +314,28 @@ mod tests {
         let other = good.replace("TABLE:32:16:16:0:", "TABLE:32:16:0:16:").replace(":Vrf-a:", ":Vrf-b:");
         assert_eq!(state_faults(&config, &other).expect("right").len(), 2);
         assert!(state_faults(&config, "no JSON").is_err());
+    }
+
+    /// A list that orchagent rejects drops nothing, although the configuration has it.
+    #[test]
+    fn a_list_of_isolated_ports_is_active_or_named() {
+        let list = r#""ACL_TABLE": { "LINK_ISOLATION_TABLE": { "type": "L3V6LITE" } }, "SRV6_MY_LOCATORS""#;
+        let config = ConfigDb::parse(&CONFIG.replacen("\"SRV6_MY_LOCATORS\"", list, 1)).expect("right");
+        let found = |status: &[(&str, &str)]| -> Vec<StateFault> {
+            let faults = state_faults(&config, &dump(status)).expect("right");
+            faults.into_iter().filter(|fault| matches!(fault, StateFault::AccessList { .. })).collect()
+        };
+        let fault = |status: Option<&str>| {
+            let (name, status) = ("LINK_ISOLATION_TABLE".to_owned(), status.map(str::to_owned));
+            [StateFault::AccessList { name, status }]
+        };
+        let key = "ACL_TABLE_TABLE|LINK_ISOLATION_TABLE";
+        assert_eq!(found(&[]), fault(None));
+        let pending = r#"{ "status": "Pending creation" }"#;
+        assert_eq!(found(&[(key, pending)]), fault(Some("Pending creation")));
+        assert_eq!(found(&[(key, r#"{ "status": "Active" }"#)]), []);
+        let other = r#"{ "status": "Active" }"#;
+        assert_eq!(found(&[("ACL_TABLE_TABLE|SSH_ONLY", other)]), fault(None));
     }
 
     /// A switch with buffers, PFC and neighbours, with every entry applied.

@@ -63,6 +63,15 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
             let line = |bits: u8| format!("{port} pauses {}", priorities(bits));
             ("PORT_QOS_MAP", Difference::Changed { wanted: line(*wanted), live: line(*live) })
         }
+        StateFault::AccessList { name, status } => {
+            let line = |status: &str| format!("ACL_TABLE_TABLE:{name}.status {status}");
+            let wanted = line("Active");
+            let found = match status {
+                Some(status) => Difference::Changed { wanted, live: line(status) },
+                None => Difference::Missing { wanted },
+            };
+            ("ACL_TABLE_TABLE", found)
+        }
         StateFault::Neighbour { port, wanted, seen: Some(seen) } => {
             let line = |who: &str| format!("{port} to {who}");
             ("LLDP_ENTRY_TABLE", Difference::Changed { wanted: line(wanted), live: line(seen) })

@@ -32,7 +32,7 @@ const SET_LIMIT: Duration = Duration::from_mins(15);
 const SETS_MAX: usize = 64;
 
 /// Tables of daemon state: database, table, and the separator between table and key.
-const APPLIED: [(&str, &str, &str); 11] = [
+const APPLIED: [(&str, &str, &str); 12] = [
     ("APPL_DB", "PORT_TABLE", ":"),
     ("APPL_DB", "ROUTE_TABLE", ":"),
     ("APPL_DB", "SRV6_MY_SID_TABLE", ":"),
@@ -44,6 +44,7 @@ const APPLIED: [(&str, &str, &str); 11] = [
     ("APPL_DB", "BUFFER_PORT_EGRESS_PROFILE_LIST_TABLE", ":"),
     ("APPL_DB", "LLDP_ENTRY_TABLE", ":"),
     ("STATE_DB", "BUFFER_MAX_PARAM_TABLE", "|"),
+    ("STATE_DB", "ACL_TABLE_TABLE", "|"),
 ];
 
 /// Number of retries while a switch does not answer: its server may restart after a Set.

@@ -111,6 +111,7 @@ impl SonicSwitch {
             | StateFault::Buffer { .. }
             | StateFault::ResourceLimit { .. }
             | StateFault::Pauses { .. }
+            | StateFault::AccessList { .. }
             | StateFault::Neighbour { .. }
             | StateFault::Blind { .. } => None,
         });

@@ -61,12 +61,13 @@ pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     ))
 }
 
-/// Prints the state of the daemons, as a JSON list: APPL_DB, the size limits of buffers, the names of ports, and the
-/// ports of the ASIC.
+/// Prints the state of the daemons, as a JSON list: APPL_DB, the size limits of buffers, the status of access lists,
+/// the names of ports, and the ports of the ASIC.
 pub(super) fn read_state() -> String {
     whole(
         "echo '['; sonic-db-dump -n APPL_DB -y </dev/null\n\
          echo ','; sonic-db-dump -n STATE_DB -k 'BUFFER_MAX_PARAM_TABLE|*' -y </dev/null\n\
+         echo ','; sonic-db-dump -n STATE_DB -k 'ACL_TABLE_TABLE|*' -y </dev/null\n\
          echo ','; sonic-db-dump -n COUNTERS_DB -k COUNTERS_PORT_NAME_MAP -y </dev/null\n\
          echo ','; sonic-db-dump -n ASIC_DB -k 'ASIC_STATE:SAI_OBJECT_TYPE_PORT:*' -y </dev/null\n\
          echo ']'\n",
