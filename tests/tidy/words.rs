@@ -57,12 +57,12 @@ const KEPT: &[(&str, &str, &str)] = &[
     ("docs/schemas/closc-device-1.json", "longest_taken", "a field of JSON, which tools know by this name"),
 ];
 
-/// Tells whether a line has a word or a phrase.
+/// Returns whether a line has a word or a phrase.
 pub(crate) fn has_phrase(line: &str, phrase: &str) -> bool {
     find(line, phrase, |c| c.is_alphanumeric() || c == '_')
 }
 
-/// Tells whether a line in lower case has a word, also as a part of a name.
+/// Returns whether a line in lower case has a word, also as a part of a name.
 fn has_word(line: &str, word: &str) -> bool {
     find(line, word, char::is_alphabetic)
 }
