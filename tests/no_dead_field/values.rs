@@ -276,10 +276,6 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
     let rows = json!({ "tiers": { "t2": { "wiring": "rows", "rows": 2 } } });
     let four_rows = json!({ "tiers": { "t2": { "rows": 4 } } });
     let room = json!({ "tiers": { "t2": { "ports_per_zone": 16 } } });
-    let ordered = json!({ "tiers": {
-        "t0": { "up": { "spare": 2 }, "port_order": [{ "groups": 2, "up": 4, "parallel": 2 }] },
-        "t1": { "down": { "spare": 2 } },
-    } });
     Some(match leaf {
         "tiers.t0.platform" | "tiers.t1.platform" | "tiers.t2.platform" => {
             let os = |os: &str| json!({ "tiers": { tier: { "os": os } } });
@@ -294,9 +290,7 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         "tiers.t0.oversubscription" => tries(&wide, [json!("2:1")]),
         "tiers.t1.oversubscription" => tries(&narrow, [json!("2:1")]),
         "tiers.t1.parallel" => tries(&room, [json!(2)]),
-        "tiers.t0.port_order.[].groups" => tries(&ordered, [json!(1)]),
-        "tiers.t0.port_order.[].up" => tries(&ordered, [json!(2)]),
-        "tiers.t0.port_order.[].parallel" => tries(&ordered, [json!(1)]),
+        _ if leaf.starts_with("tiers.t0.port_order.") => return port_order(leaf),
         "tiers.t2.rows" => tries(&rows, [json!(8)]),
         "tiers.t2.wiring" => pairs([(four_rows, json!("rows"))]),
         "tiers.t0.down.breakout" => {
@@ -316,6 +310,20 @@ fn tiers(leaf: &str, tier: &str, base: &Value) -> Option<Vec<Try>> {
         _ if leaf.rsplit('.').next() == Some("spare") => plain([json!(2), json!(3)]),
         _ => return places(leaf, tier),
     })
+}
+
+/// Counts of a fabric whose port order is kept.
+fn port_order(leaf: &str) -> Option<Vec<Try>> {
+    let ordered = json!({ "tiers": {
+        "t0": { "up": { "spare": 2 }, "port_order": [{ "groups": 2, "up": 4, "parallel": 2 }] },
+        "t1": { "down": { "spare": 2 } },
+    } });
+    let count = match leaf.rsplit('.').next()? {
+        "groups" | "parallel" => 1,
+        "up" => 2,
+        _ => return None,
+    };
+    Some(tries(&ordered, [json!(count)]))
 }
 
 /// Options of where the ports of a tier are.

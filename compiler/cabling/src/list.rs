@@ -15,7 +15,7 @@ use closc_plan::Plan;
 use closc_qos::units::Speed;
 use closc_topology::{Link, PlaneId, PortRef, RackPlace, Side, TierId};
 
-pub use assembly::{Assembly, AssemblyForm, assemblies, assemblies_csv};
+pub use assembly::assemblies_csv;
 pub use bill::{Bill, Entry};
 pub use label::{LabelError, LabelPattern};
 pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};

@@ -6,6 +6,8 @@
 //! down. With the same switches, ports and counts of T0s, only the T0s with the fewest NIC places are tried: more
 //! places need no fewer uplinks.
 
+use std::collections::BTreeMap;
+
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{Catalogue, Limit, Os, Platform};
@@ -15,7 +17,6 @@ use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
-use crate::tiers::Zones;
 
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
@@ -66,6 +67,10 @@ pub(crate) struct Base<'a> {
     /// Uplinks that the ratio asks for.
     pub(crate) up: u32,
 }
+
+/// Numbers of zones to try, each with the units of a zone, by the nodes with NICs on a T0.
+#[derive(Default)]
+pub(crate) struct Zones(pub(crate) BTreeMap<u32, Vec<(u32, u32)>>);
 
 /// Receives the designs of a search.
 pub trait Sieve<'a> {

@@ -3,15 +3,13 @@
 //! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made, their
 //! common parts are compared with designs that passed, so that a large search ends soon.
 
-use std::collections::BTreeMap;
-
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
 use crate::panel::Panel;
-use crate::space::{Base, Found, Part, T1S_MIN, holds_all_t0s};
+use crate::space::{Base, Found, Part, T1S_MIN, Zones, holds_all_t0s};
 
 /// Maximum number of zones in addresses.
 const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
@@ -24,10 +22,6 @@ pub(crate) struct Middle<'a> {
     /// The most T0s of a zone that it has ports for.
     groups: u32,
 }
-
-/// Numbers of zones to try, each with the units of a zone, by the nodes with NICs on a T0.
-#[derive(Default)]
-pub(crate) struct Zones(BTreeMap<u32, Vec<(u32, u32)>>);
 
 impl Part<'_> {
     /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.

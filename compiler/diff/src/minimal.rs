@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
-use closc_topology::{Link, PortStage, Switch, TierId, Topology};
+use closc_topology::{Link, PortStage, Switch, TierId, Topology, field};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -89,14 +89,14 @@ fn settings(written: &Topology, ordered: &Topology) -> Vec<SettingValue> {
         "[{}]",
         ordered.t0.port_order.iter().map(PortStage::to_string).collect::<Vec<_>>().join(", ")
     );
-    let mut found = vec![SettingValue { path: "tiers.t0.port_order".to_owned(), value: order }];
+    let mut found = vec![SettingValue { path: field!("tiers.t0.port_order").to_string(), value: order }];
     let spare = [
-        ("tiers.t0.up.spare", written.t0.up.spare, ordered.t0.up.spare),
-        ("tiers.t1.down.spare", written.t1.down.spare, ordered.t1.down.spare),
+        (field!("tiers.t0.up.spare"), written.t0.up.spare, ordered.t0.up.spare),
+        (field!("tiers.t1.down.spare"), written.t1.down.spare, ordered.t1.down.spare),
     ];
     let more = spare.into_iter().filter(|(_, before, after)| before != after);
     found.extend(
-        more.map(|(path, _, after)| SettingValue { path: path.to_owned(), value: after.to_string() }),
+        more.map(|(path, _, after)| SettingValue { path: path.to_string(), value: after.to_string() }),
     );
     found
 }

@@ -18,6 +18,5 @@ pub mod checks;
 
 pub use fabric::{End, Fabric, Port, PortUse};
 pub use graph::{FabricGraph, Vertex};
-pub use reach::UnreachablePairs;
 pub use shape::Shape;
 pub use usable::{Descent, LossScope, UsablePaths};

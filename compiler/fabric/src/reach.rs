@@ -13,11 +13,11 @@ use crate::usable::{LossScope, UsablePaths};
 
 /// Pairs without a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnreachablePairs {
+pub(crate) struct UnreachablePairs {
     /// Two NICs of different T0 groups; of the same group only if no pair of groups is affected.
-    pub example: (Nic, Nic),
+    pub(crate) example: (Nic, Nic),
     /// Number of pairs of T0 groups without a path; 0 if only single NICs are affected.
-    pub groups: u64,
+    pub(crate) groups: u64,
 }
 
 /// Groups of a zone with equal losses, or NICs of such groups with cables in the same planes.
@@ -36,7 +36,7 @@ struct Class {
 
 impl Fabric {
     /// Returns the first pair of NICs without a path in any plane, and the number of such pairs of groups.
-    pub fn unreachable_pairs(&self, scope: LossScope) -> Option<UnreachablePairs> {
+    pub(crate) fn unreachable_pairs(&self, scope: LossScope) -> Option<UnreachablePairs> {
         let ways = UsablePaths::of(self.topology(), scope);
         let island = self.topology().island();
         match island {

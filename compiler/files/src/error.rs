@@ -16,7 +16,7 @@ pub struct FileError {
 pub enum Reason {
     /// The path is absolute, contains `..` or a NUL, or follows a link that is not allowed.
     #[error(
-        "is not allowed; expected a relative path below the folder of the file that names it, without `..`"
+        "is not allowed; expected a path in the same folder or below, without `..` and without a link out of it"
     )]
     Outside,
     /// It is a folder.

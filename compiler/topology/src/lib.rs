@@ -22,6 +22,7 @@ mod names;
 mod outline;
 mod pci;
 mod port_order;
+mod port_place;
 mod position;
 mod rack;
 mod read;

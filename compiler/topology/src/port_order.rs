@@ -1,7 +1,7 @@
 //! The ports of the cables between T0s and T1s, where the file states the order of other fabrics (`port_order`).
 //!
-//! In: the counts of those fabrics, and those of the topology. Out: the place of each port on its side of the panel.
-//! Invariants: a place is a function of the file. No two ports have the same place. A cable that two consecutive
+//! In: the counts of those fabrics, the last of them the fabric itself. Out: the place of each port on its side of the
+//! panel. Invariants: a place is a function of the counts. No two ports have the same place. A cable that two consecutive
 //! fabrics have, by its switches and its number among the parallel ones, has the same places in both. So a change of
 //! counts moves only the cables that have no place in the new fabric.
 
@@ -9,11 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
-use closc_platform::Slot;
 use serde::Serialize;
-
-use crate::coordinate::{PortRef, Side, Switch, TierId};
-use crate::model::{PortBlock, Topology};
 
 /// The counts of a fabric whose port order is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,18 +71,20 @@ pub(crate) fn places(fans: impl Iterator<Item = Fan>) -> Vec<u16> {
 
 /// The ports of one side and their places.
 #[derive(Debug, Clone, Default)]
-struct SideOrder {
-    places: Vec<u16>,
-    ports: Vec<u16>,
+pub(crate) struct SideOrder {
+    /// The place of each port.
+    pub(crate) places: Vec<u16>,
+    /// The port at each place.
+    pub(crate) ports: Vec<u16>,
 }
 
 impl SideOrder {
     /// Orders a side. Spare ports take the places that remain.
-    fn new(fans: impl Iterator<Item = Fan>, block: PortBlock) -> SideOrder {
+    pub(crate) fn new(fans: impl Iterator<Item = Fan>, count: u16, spare: u16) -> SideOrder {
         let mut places = places(fans);
-        places.truncate(block.count.into());
+        places.truncate(count.into());
         let used: BTreeSet<u16> = places.iter().copied().collect();
-        places.extend((0..block.count + block.spare).filter(|place| !used.contains(place)));
+        places.extend((0..count + spare).filter(|place| !used.contains(place)));
         let mut ports: Vec<u16> = (0..).take(places.len()).collect();
         ports.sort_unstable_by_key(|port| places[usize::from(*port)]);
         SideOrder { places, ports }
@@ -96,7 +94,7 @@ impl SideOrder {
 /// The order of both sides, computed on first use. A copy of a topology computes it anew, because an edit of the copy
 /// changes it.
 #[derive(Default)]
-pub struct PortOrders(OnceLock<[SideOrder; 2]>);
+pub struct PortOrders(pub(crate) OnceLock<[SideOrder; 2]>);
 
 impl Clone for PortOrders {
     fn clone(&self) -> Self {
@@ -107,81 +105,6 @@ impl Clone for PortOrders {
 impl fmt::Debug for PortOrders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PortOrders")
-    }
-}
-
-impl Topology {
-    /// Returns the fabrics whose port order is kept, and this one.
-    fn stages(&self) -> impl Iterator<Item = PortStage> + '_ {
-        let own = PortStage { groups: self.hosts.groups, up: self.t0.up.count, parallel: self.t0.parallel };
-        self.t0.port_order.iter().copied().chain([own])
-    }
-
-    /// Returns the stages whose port order a later stage keeps: those that this fabric keeps, and this fabric.
-    pub fn port_stages(&self) -> Vec<PortStage> {
-        self.stages().collect()
-    }
-
-    /// Returns a copy with another port order and with the spare ports that it needs.
-    pub fn with_port_order(&self, order: Vec<PortStage>) -> Topology {
-        let mut topology = self.clone();
-        topology.t0.port_order = order;
-        let last = |places: Vec<u16>| places.into_iter().max().map_or(0, |place| place + 1);
-        let up = last(places(topology.stages().map(PortStage::above)));
-        let down = last(places(topology.stages().map(PortStage::below)));
-        let reserve = |block: &mut PortBlock, used: u16| {
-            block.spare = block.spare.max(used.saturating_sub(block.count));
-        };
-        reserve(&mut topology.t0.up, up);
-        topology.t0.by_zone.values_mut().for_each(|own| reserve(&mut own.up, up));
-        reserve(&mut topology.t1.down, down);
-        topology.t1.by_zone.values_mut().for_each(|own| reserve(&mut own.down, down));
-        topology
-    }
-
-    /// Returns the order of a side; `None` if its ports are in the order of their numbers.
-    fn order(&self, tier: TierId, side: Side) -> Option<&SideOrder> {
-        let at = match (tier, side) {
-            (TierId::T0, Side::Up) => 0,
-            (TierId::T1, Side::Down) => 1,
-            (TierId::T0, Side::Down) | (TierId::T1, Side::Up) | (TierId::T2, _) => return None,
-        };
-        if self.t0.port_order.is_empty() {
-            return None;
-        }
-        let orders = self.orders.0.get_or_init(|| {
-            let up = SideOrder::new(self.stages().map(PortStage::above), self.t0.up);
-            [up, SideOrder::new(self.stages().map(PortStage::below), self.t1.down)]
-        });
-        Some(&orders[at])
-    }
-
-    /// Returns the slot of a port of a switch.
-    pub fn slot(&self, switch: Switch, port: PortRef) -> Slot {
-        let [down, up] = self.blocks(switch);
-        let place = self.place(switch.tier, port);
-        match port.side {
-            Side::Down => down.slot(place),
-            Side::Up => up.slot(place),
-        }
-    }
-
-    /// Returns the place of a port on its side of a switch's panel, from 0. It is the number of the port, unless the file
-    /// states another order.
-    pub fn place(&self, tier: TierId, port: PortRef) -> u16 {
-        let order = self.order(tier, port.side);
-        order.and_then(|order| order.places.get(usize::from(port.index)).copied()).unwrap_or(port.index)
-    }
-
-    /// Returns the places of a T0's uplinks; `None` if they are in the order of their numbers.
-    pub fn uplink_places(&self) -> Option<&[u16]> {
-        self.order(TierId::T0, Side::Up).map(|order| order.places.as_slice())
-    }
-
-    /// Returns the number of the port at a place, the inverse of [`Topology::place`].
-    pub fn port_at(&self, tier: TierId, side: Side, place: u16) -> u16 {
-        let order = self.order(tier, side);
-        order.and_then(|order| order.ports.get(usize::from(place)).copied()).unwrap_or(place)
     }
 }
 

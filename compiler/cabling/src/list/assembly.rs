@@ -15,7 +15,7 @@ use super::{kind, table};
 /// Form of an assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AssemblyForm {
+pub(crate) enum AssemblyForm {
     /// One cage to one cage.
     Straight,
     /// One cage to several: a breakout or octopus cable.
@@ -26,7 +26,7 @@ pub enum AssemblyForm {
 
 impl AssemblyForm {
     /// Returns the keyword in lists.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             AssemblyForm::Straight => "straight",
             AssemblyForm::FanOut => "fan-out",
@@ -45,7 +45,7 @@ impl AssemblyForm {
 
 /// Equal assemblies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Assembly {
+pub(crate) struct Assembly {
     /// Kind of the links: the tiers that they connect.
     pub kind: &'static str,
     /// Medium.
@@ -117,7 +117,7 @@ impl Cages {
 }
 
 /// Counts the assemblies of a plan, in the order of kind, medium, length and form.
-pub fn assemblies(plan: &Plan) -> Vec<Assembly> {
+pub(crate) fn assemblies(plan: &Plan) -> Vec<Assembly> {
     let fabric = plan.fabric();
     let mut articles: BTreeMap<Article, usize> = BTreeMap::new();
     let mut cages = Cages::default();

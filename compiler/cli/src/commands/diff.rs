@@ -23,7 +23,7 @@ use crate::output::{self, Document, Outcome, Usage};
 pub use live::{LIVE, configurations, digest};
 pub(crate) use side::Reading;
 pub(crate) use side::read_side;
-pub use side::{PlannedFabric, Side, plans, read_unchanged_side, with_drained};
+pub(crate) use side::{PlannedFabric, Side, plans, read_unchanged_side, with_drained};
 
 /// Changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
@@ -144,7 +144,7 @@ fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
 }
 
 /// Compares two plans. Files that may change are rendered to find out whether they do.
-pub fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: Options) -> Report {
+pub(crate) fn of_plans(before: &PlannedFabric, after: &PlannedFabric, options: Options) -> Report {
     let (old, new, templates) = (&before.plan, &after.plan, Templates::shipped());
     let differs = |item| {
         let unit = match item {

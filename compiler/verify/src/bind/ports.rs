@@ -75,7 +75,7 @@ impl Binding<'_, '_> {
         if self.context.isolates {
             self.findings.checked(&ISOLATION, 1);
         }
-        let message = match (port.isolated, cable.isolated) {
+        let message = match (self.device.isolated.contains(&*port.name), cable.isolated) {
             (true, false) => {
                 format!("port `{}` is isolated, and the cable list does not isolate its cable", port.name)
             }
@@ -274,7 +274,7 @@ impl Binding<'_, '_> {
                 || !port.addresses.is_empty()
                 || !port.neighbours.is_empty()
                 || port.peer.is_some()
-                || port.isolated
+                || device.isolated.contains(&*port.name)
                 || port.balances == Some(true);
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);

@@ -4,6 +4,7 @@
 //! represent are faults, because the proof must not ignore anything.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub(crate) struct Device<'a> {
     pub(crate) routes: Vec<Route<'a>>,
     /// Ports.
     pub(crate) ports: Vec<Port<'a>>,
+    /// Names of ports that drop all received IPv6 packets except ICMPv6.
+    pub(crate) isolated: BTreeSet<String>,
     /// The autonomous system number outside of the BGP configuration, if there is one.
     pub(crate) asn: Option<u32>,
     /// BGP settings, if it uses BGP.
@@ -211,8 +214,6 @@ pub(crate) struct Port<'a> {
     pub(crate) discovery: NeighbourDiscovery,
     /// Own MAC address, if it is set.
     pub(crate) mac: Option<Mac>,
-    /// Whether it drops all received IPv6 packets except ICMPv6.
-    pub(crate) isolated: bool,
     /// Whether it takes part in load balancing, if the language states it for each port.
     pub(crate) balances: Option<bool>,
     /// Index in [`QosConfig::ports`].
@@ -263,6 +264,7 @@ impl<'a> Device<'a> {
             segments: Vec::new(),
             routes: Vec::new(),
             ports: Vec::new(),
+            isolated: BTreeSet::new(),
             asn: None,
             bgp: None,
             routes_in_frr: false,

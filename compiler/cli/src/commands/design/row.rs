@@ -216,15 +216,19 @@ impl Row {
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
             unequal_lanes: design.unequal_lanes(),
             assumed: passed.assumed,
-            release: design.later_release().map(|(hwsku, release)| {
-                format!("`{}` {release}, the first release with hwsku `{hwsku}`", design.os.word())
-            }),
+            release: later_release(design),
             needs_master: design.later_release().is_some_and(|(_, release)| release == Release::Master),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
         }
     }
+}
+
+/// Describes the release that the file states.
+fn later_release(design: &Design<'_>) -> Option<String> {
+    let (hwsku, release) = design.later_release()?;
+    Some(format!("`{}` {release}, the first release with hwsku `{hwsku}`", design.os.word()))
 }
 
 /// Describes the stages of a design that moves no plugged cable.

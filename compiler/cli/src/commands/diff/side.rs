@@ -23,7 +23,7 @@ use crate::args::Args;
 use crate::input;
 
 /// A side of a comparison.
-pub enum Side {
+pub(crate) enum Side {
     /// A fabric file.
     Plan(Box<PlannedFabric>),
     /// A compiled tree.
@@ -31,7 +31,7 @@ pub enum Side {
 }
 
 /// A fabric that was read and found valid.
-pub struct PlannedFabric {
+pub(crate) struct PlannedFabric {
     /// Its plan.
     pub plan: Plan,
     /// Its source, fabric name and digest.
@@ -39,7 +39,7 @@ pub struct PlannedFabric {
 }
 
 /// A tree whose manifest was read.
-pub struct CompiledTree {
+pub(crate) struct CompiledTree {
     place: Utf8PathBuf,
     files: Arc<dyn closc_artefacts::Files>,
     manifest: Manifest,
@@ -112,7 +112,7 @@ impl CompiledTree {
 }
 
 /// Reads both sides; `None` if one has errors, which were shown.
-pub fn read_both_sides(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
+pub(crate) fn read_both_sides(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
     let (old, new) = rayon::join(|| read(&old_options(args), old), || read(&input::options(args), new));
     Ok(Reading::both_shown(args, old?, new?))
 }
@@ -124,12 +124,12 @@ fn old_options(args: &Args) -> Options {
 }
 
 /// Reads one side; `None` if it has errors, which were shown.
-pub fn read_side(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
+pub(crate) fn read_side(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
     Ok(read(&input::options(args), source)?.shown(args))
 }
 
 /// Reads a side of a saved difference; fails if it has changed since.
-pub fn read_unchanged_side(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
+pub(crate) fn read_unchanged_side(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
     // A saved difference may name any file of this machine: error messages could quote it, and a pipe could block.
     let is_object = then.source.starts_with("git:");
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
@@ -156,7 +156,7 @@ pub fn read_unchanged_side(args: &Args, then: &closc_diff::Side) -> anyhow::Resu
 }
 
 /// Returns a fabric file's side with more switches and cables drained.
-pub fn with_drained(side: &Side, names: &[String]) -> anyhow::Result<Side> {
+pub(crate) fn with_drained(side: &Side, names: &[String]) -> anyhow::Result<Side> {
     let Side::Plan(planned) = side else { bail!("a tree has no waves: compare fabric files") };
     let topology = planned.plan.topology();
     let place = |name: &String| {
@@ -171,7 +171,11 @@ pub fn with_drained(side: &Side, names: &[String]) -> anyhow::Result<Side> {
 }
 
 /// Reads two fabric files; `None` if one has errors, which were shown.
-pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(PlannedFabric, PlannedFabric)>> {
+pub(crate) fn plans(
+    args: &Args,
+    old: &str,
+    new: &str,
+) -> anyhow::Result<Option<(PlannedFabric, PlannedFabric)>> {
     match read_both_sides(args, old, new)? {
         Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((*old, *new))),
         Some(_) => bail!("name two fabric files, not trees"),

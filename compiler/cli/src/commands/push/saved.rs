@@ -37,11 +37,8 @@ pub fn push(
         bail!("the new side of `{}` is already on the switches", command.fleet.source);
     }
     let new = diff::read_unchanged_side(args, &report.new)?;
-    let old = if report.old.source == diff::LIVE {
-        None
-    } else {
-        Some(diff::read_unchanged_side(args, &report.old)?)
-    };
+    let is_live = report.old.source == diff::LIVE;
+    let old = if is_live { None } else { Some(diff::read_unchanged_side(args, &report.old)?) };
     let site = control::inventory_of(&report.new.fabric, &command.fleet.inventory)?;
     let over_ssh = super::over_ssh(command);
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);

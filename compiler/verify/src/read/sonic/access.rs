@@ -149,9 +149,8 @@ fn bind(bound: &Value, ports: &mut Ports<'_>, device: &mut Device<'_>) {
             device.fault(FaultKind::Isolation, FILE, fact(), message);
             continue;
         };
-        let port = ports.port_named(name);
-        if port.declared {
-            port.isolated = true;
+        if ports.port_named(name).declared {
+            device.isolated.insert(name.to_owned());
         } else {
             let message = format!("`{LIST}` names port `{name}`, which does not exist");
             device.fault(FaultKind::Dangling, FILE, fact(), message);
