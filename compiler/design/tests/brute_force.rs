@@ -490,12 +490,9 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         [(96, 4, 200, None), (512, 8, 400, None), (2048, 8, 400, Some(65_536))]
     {
         let boxes = ["th4-64x400g", "th5-128x400g", "th3-32x400g", "th2-64x100g"];
-        let need = Need {
-            oses: vec![Os::Eos],
-            rails: 8,
-            nics_per_node: 8,
-            ..need(&boxes, nodes, planes, speed, (1, 1))
-        };
+        let need = need(&boxes, nodes, planes, speed, (1, 1));
+        let limits = Limits { grow_to, ..need.limits };
+        let need = Need { oses: vec![Os::Eos], rails: 8, nics_per_node: 8, limits, ..need };
         let mut all = Candidates::new(Compared::default());
         space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
         let Ok(expected) = all.fronts(verdict);

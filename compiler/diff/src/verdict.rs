@@ -308,9 +308,9 @@ pub(crate) mod note {
 
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(crate) fn isolation(_: &bool, new: &bool, _: &Plan) -> Option<String> {
+    pub(crate) fn isolation(_: &bool, new: &bool, _: &Plan) -> String {
         let does = if *new { "adds" } else { "removes" };
-        Some(format!("{does} the access list of isolated ports on every SONiC switch"))
+        format!("{does} the access list of isolated ports on every SONiC switch")
     }
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {

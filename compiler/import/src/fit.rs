@@ -166,12 +166,19 @@ impl Panels {
         self.0.iter().any(|panel| panel.platform.id == id)
     }
 
-    /// The panels that the options allow for a tier.
-    fn wanted(&self, level: Level, wanted: &HardwareOptions) -> impl Iterator<Item = &Panel> {
+    /// The panels that the options allow for a tier, whose switches are `stated` in a list of devices.
+    fn wanted(
+        &self,
+        level: Level,
+        wanted: &HardwareOptions,
+        stated: &Models,
+    ) -> impl Iterator<Item = &Panel> {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
         self.0.iter().filter(move |panel| {
+            let platform = &panel.platform;
             // Derived platforms are fitted only where they are named: many have ports of equal names.
-            id.as_ref().map_or(!panel.platform.derived, |id| panel.platform.id == *id)
+            let is_plausible = || !platform.derived || stated.contains(&platform.id);
+            id.as_ref().map_or_else(is_plausible, |id| platform.id == *id)
                 && os.is_none_or(|os| panel.os == os)
         })
     }
@@ -256,7 +263,8 @@ pub(crate) fn fits_by<K: Ord + Copy>(
                 .map(|(port, speed, cage)| (network.ports.name(*port).clone(), *speed, *cage))
                 .collect()
         });
-        let near = panels.wanted(level, wanted).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
+        let near =
+            panels.wanted(level, wanted, stated).filter(|panel| panel.is_near(&down) && panel.is_near(&up));
         let mut fits: Vec<_> = near.flat_map(|panel| fit(panel, &down, &up)).collect();
         if fits.iter().any(|(_, fit)| stated.contains(&fit.platform.id)) {
             fits.retain(|(_, fit)| stated.contains(&fit.platform.id));
@@ -363,7 +371,8 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
 /// Hardware for port names that no platform has: the wanted platform, else the software platform with the most cages.
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &HardwareOptions) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
-    let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.is_software());
+    let none = Models::new();
+    let any = panels.wanted(level, wanted, &none).filter(|panel| is_named || panel.platform.is_software());
     let most = any.max_by_key(|panel| (panel.platform.panel.cages, !panel.os.is_programmed()))?;
     let platform = Arc::clone(&most.platform);
     let (down, up) = (Fit::default_block(&platform, false), Fit::default_block(&platform, true));

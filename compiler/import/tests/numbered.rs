@@ -74,7 +74,10 @@ fn no_platform_gets_holes() {
             let Ok(plan) = try_plan(&text) else { continue };
             compiled += 1;
             let cables = plain(&plan);
-            comes_back(&plan, &text, &[&cables]);
+            // Without a list of devices, derived platforms are not fitted: many have ports of equal names.
+            if !platform.derived {
+                comes_back(&plan, &text, &[&cables]);
+            }
             let list = devices(&plan, &plan.planes().collect::<Vec<_>>());
             let known = imported(&[&list, &cables]).expect("the list of devices is read");
             let after = try_plan(&known.text).expect("the imported file compiles");

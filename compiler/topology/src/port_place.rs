@@ -22,6 +22,7 @@ impl Topology {
     }
 
     /// Returns a copy with another port order and with the spare ports that it needs.
+    #[must_use]
     pub fn with_port_order(&self, order: Vec<PortStage>) -> Topology {
         let mut topology = self.clone();
         topology.t0.port_order = order;

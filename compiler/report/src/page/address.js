@@ -93,13 +93,13 @@ function zonePrefix(zone) {
 const LINK_LENGTH = isV4(POOLS.links) ? 31 : 127;
 
 // The place of an uplink on its panel, and the uplink at a place. T0s can have an order of their own.
-const placeOf = (tier, up) => M.tiers[tier].places?.[up] ?? up;
+const uplinkPlace = (tier, up) => M.tiers[tier].places?.[up] ?? up;
 const uplinkAt = (tier, place) => M.tiers[tier]?.places?.indexOf(place) ?? place;
 
 // The address of the lower end of a cable, or of the upper one.
 function linkAddress(l, isUpper) {
   const [kind, zone, device, port] = l.host ? [0, l.nic.zone, l.nic.group, l.nic.downlink]
-    : [l.lower.tier + 1, l.lower.zone, l.lower.index, placeOf(l.lower.tier, l.up)];
+    : [l.lower.tier + 1, l.lower.zone, l.lower.index, uplinkPlace(l.lower.tier, l.up)];
   if (!isV4(POOLS.links)) {
     return withHextets(POOLS.links, [0, 0, 0, kind << 12 | l.plane << 8 | zone, device + 1, port + 1, 0, isUpper ? 0xb : 0xa]);
   }

@@ -37,7 +37,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if faults.is_empty() {
         sides(draft, order, first.groups.span, out);
     }
-    faults.into_iter().for_each(|fault| out.push(fault));
+    for fault in faults {
+        out.push(fault);
+    }
 }
 
 /// Returns the first fault of an entry.
