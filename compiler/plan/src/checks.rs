@@ -65,7 +65,8 @@ pub static NOT_ISOLATED: Rule = Rule {
     why: "The list drops every IPv6 packet except ICMPv6. It stops senders that still use a drained cable. \
            Where switches choose paths, drains change the switches themselves, BGP sessions would end, and \
            a drained cable is the last resort of some routes. A cable with one filtered end is not isolated.",
-    example: "fabric: tiny\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 2 }\n\
+    example: "fabric: tiny\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 4, nic: { speed: 400G } }\n\
+              tiers:\n  t0: { platform: th5-128x400g, up: 4 }\n  t1: { platform: th5-128x400g }\n\
               exceptions: { isolated: [p0-t0-001--p0-t1-001] }",
     fix: "Use `exceptions.drained`, which every system and routing mode supports.",
 };

@@ -338,7 +338,7 @@ mod tests {
         let entry = entry.split_whitespace().collect::<Vec<_>>().join(" ");
         for words in [
             "`id` of a port (sonic-buildimage pull request 25054)",
-            "no `NODE_CFG`",
+            "lack `NODE_CFG`",
             "`push --reload` over `sonic-ssh` works: it passes the file by a pipe",
         ] {
             assert!(entry.contains(words), "{words}: {entry}");
