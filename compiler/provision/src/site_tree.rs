@@ -200,10 +200,10 @@ mod tests {
     fn what_is_closcs_is_refused() {
         for (site, fault) in [
             ("set: { interface: { swp1: { link: { mtu: 1500 } } } }", "said otherwise"),
-            ("set: { interface: { swp1: { acl: {} } } }", "closc's"),
-            ("set: { interface: { swp9: {} } }", "closc's"),
-            ("set: { qos: {} }", "closc's"),
-            ("set: { vrf: { default: { router: {} } } }", "closc's"),
+            ("set: { interface: { swp1: { acl: {} } } }", "closc writes"),
+            ("set: { interface: { swp9: {} } }", "closc writes"),
+            ("set: { qos: {} }", "closc writes"),
+            ("set: { vrf: { default: { router: {} } } }", "closc writes"),
             ("set: { system: { hostname: b } }", "said otherwise"),
             ("set: { system: { dns: } }", "no value"),
             ("sets: {}", "site.yaml"),

@@ -337,7 +337,7 @@ mod tests {
         let entry = guide[begins..].split("\n- **").next().expect("the entry");
         let entry = entry.split_whitespace().collect::<Vec<_>>().join(" ");
         for words in [
-            "`id` of a port (sonic-buildimage pull request 25054)",
+            "the field `id` of a port. Pull request 25054 of sonic-buildimage",
             "lack `NODE_CFG`",
             "`push --reload` over `sonic-ssh` works: it passes the file by a pipe",
         ] {
