@@ -127,7 +127,7 @@ fn wrong_words_of_a_command_line_are_answered() {
     }
 }
 
-/// A report of ports that the switch does not have is no proof that it has no neighbours.
+/// A report of ports that the switch lacks does not prove that it has no neighbours.
 #[test]
 fn reports_of_other_switches_are_named() {
     let place = place();

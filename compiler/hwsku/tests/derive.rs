@@ -78,7 +78,7 @@ fn aliases_are_counted_from_the_first_cage() {
     assert!(text.contains("whole: \"Eth{cage}\""), "{text}");
 }
 
-/// The alias of a port of 100G on half of the lanes is that of the cage. It is no pattern for parts of a cage.
+/// The alias of a port of 100G on half of the lanes is that of the cage. It does not fit parts of a cage.
 #[test]
 fn a_narrow_port_has_no_part_of_a_pattern() {
     let narrow = (0..32).map(|at| (at * 8, at * 8, 4, format!("Eth{}", at + 1), at, 100_000)).collect();
