@@ -1,8 +1,9 @@
-//! Manual pages and a reference from the definition of a command line: what `--help` says, for `man` and for a site.
+//! Generates the text of `--help` as manual pages for `man`, and as a reference for a website.
 //!
-//! In: a [`clap::Command`]. Out: a page in troff for the command and each of its commands, or one page of Markdown.
-//! Invariants: the same command line gives the same bytes: no date, no width of a terminal, no value of the environment;
-//! what is hidden from `--help` is in neither.
+//! In: a [`clap::Command`]. Out: a page in troff for the command and each of its commands, or one page of
+//! Markdown. Invariants: the same command line gives the same bytes. They do not depend on the date, the
+//! width of the terminal or the environment. Commands and options hidden from `--help` are omitted in both
+//! forms.
 
 mod markdown;
 mod troff;
@@ -17,14 +18,14 @@ const EXIT_CODES: &str = "Exit codes: ";
 
 /// Builds the command, so that each subcommand has its full name and inherited options, and omits the subcommand
 /// `help`.
-fn built(command: Command) -> Command {
+fn build(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     command
 }
 
 /// The commands that `--help` lists.
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+fn visible_commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set())
 }
 
@@ -33,8 +34,8 @@ fn full_name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the text after the options: paragraphs on other subjects, and paragraphs on exit codes.
-fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
+/// Returns the paragraphs after the options: first the notes, then those on exit codes.
+fn closing_paragraphs(command: &Command) -> (Vec<String>, Vec<String>) {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();
     let (exits, notes) = text
@@ -46,7 +47,7 @@ fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
 }
 
 /// Returns whether an option is omitted here: it is hidden, or documented at the top command only.
-fn is_said_above(arg: &Arg, is_top: bool) -> bool {
+fn is_omitted(arg: &Arg, is_top: bool) -> bool {
     let is_everywhere = arg.is_global_set() || ["help", "version"].contains(&arg.get_id().as_str());
     arg.is_hide_set() || (is_everywhere && !is_top)
 }

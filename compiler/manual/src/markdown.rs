@@ -1,14 +1,14 @@
-//! A reference in Markdown: a section for each command, deepest commands too.
+//! A reference in Markdown, with a section for each command and subcommand at every level.
 
 use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, Command};
 
-use crate::{EXIT_CODES, behind, built, full_name, is_said_above, shown};
+use crate::{EXIT_CODES, build, closing_paragraphs, full_name, is_omitted, visible_commands};
 
 /// Makes the reference of a command line, without a page heading.
 pub fn reference(command: Command) -> String {
-    let command = built(command);
+    let command = build(command);
     let mut text = String::new();
     section(&command, true, &mut text);
     text
@@ -22,13 +22,11 @@ fn section(command: &Command, is_top: bool, text: &mut String) {
         let _ = writeln!(text, "{}.\n", escaped(about.to_string().trim_end_matches('.')));
     }
     let _ = writeln!(text, "```text\n{}\n```\n", usage(command));
-    let (positional, options): (Vec<&Arg>, Vec<&Arg>) = command
-        .get_arguments()
-        .filter(|arg| !is_said_above(arg, is_top))
-        .partition(|arg| arg.is_positional());
+    let (positional, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|arg| !is_omitted(arg, is_top)).partition(|arg| arg.is_positional());
     table("argument", &positional, text);
     table("option", &options, text);
-    let (notes, exits) = behind(command);
+    let (notes, exits) = closing_paragraphs(command);
     for note in notes {
         if note.lines().any(|line| line.starts_with(' ')) {
             let _ = writeln!(text, "```text\n{note}\n```\n");
@@ -40,17 +38,17 @@ fn section(command: &Command, is_top: bool, text: &mut String) {
         let _ = writeln!(text, "Exit codes: {}.\n", escaped(exit.trim_start_matches(EXIT_CODES)));
     }
     commands(command, text);
-    for sub in shown(command) {
+    for sub in visible_commands(command) {
         section(sub, false, text);
     }
 }
 
 fn commands(command: &Command, text: &mut String) {
-    if shown(command).next().is_none() {
+    if visible_commands(command).next().is_none() {
         return;
     }
     text.push_str("| command | |\n|---|---|\n");
-    for sub in shown(command) {
+    for sub in visible_commands(command) {
         let name = full_name(sub);
         let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(text, "| [{name}](#{}) | {} |", name.replace(' ', "-"), cell(&about));
@@ -70,13 +68,13 @@ fn table(what: &str, args: &[&Arg], text: &mut String) {
     }
     let _ = writeln!(text, "| {what} | |\n|---|---|");
     for arg in args {
-        let _ = writeln!(text, "| {} | {} |", spelled(arg), cell(&meaning(arg)));
+        let _ = writeln!(text, "| {} | {} |", syntax(arg), cell(&meaning(arg)));
     }
     text.push('\n');
 }
 
-/// Its form on the command line: `-o`, `--out <DIR>`.
-fn spelled(arg: &Arg) -> String {
+/// Returns the form of an argument on the command line: `-o`, `--out <DIR>`.
+fn syntax(arg: &Arg) -> String {
     let names: Vec<String> =
         arg.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();
     let takes = arg.get_num_args().is_none_or(|range| range.takes_values()) && takes_value(arg);
@@ -103,7 +101,7 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// Meaning, with the values it takes, its default and its variable.
+/// Returns the help text of an argument, with its possible values, default and environment variable.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = help.trim_end_matches('.').to_owned();
@@ -127,7 +125,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Text of a cell: one line, and no bar that would end it.
+/// Returns text for a table cell: on one line, with `|` escaped.
 fn cell(text: &str) -> String {
     escaped(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -6,16 +6,16 @@ use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
-use crate::{EXIT_CODES, behind, built, full_name, is_said_above, shown};
+use crate::{EXIT_CODES, build, closing_paragraphs, full_name, is_omitted, visible_commands};
 
 /// Properties missing from the definition of a command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Manual<'a> {
     /// The section of the manual; `1` for commands.
     pub section: &'a str,
-    /// Files and variables of the environment: each with what it is for.
+    /// Files and environment variables, each with its purpose.
     pub files: &'a [(&'a str, &'a str)],
-    /// Command lines, each with what it does.
+    /// Command lines, each with a description.
     pub examples: &'a [(&'a str, &'a str)],
     /// Other pages, with their sections: `man(1)`.
     pub see_also: &'a [&'a str],
@@ -33,7 +33,7 @@ pub struct Page {
 impl Manual<'_> {
     /// Makes the pages of a command and of all its commands.
     pub fn pages(&self, command: Command) -> io::Result<Vec<Page>> {
-        let command = built(command);
+        let command = build(command);
         let mut pages = Vec::new();
         self.collect(&command, None, &mut pages)?;
         Ok(pages)
@@ -41,7 +41,7 @@ impl Manual<'_> {
 
     fn collect(&self, command: &Command, above: Option<&Command>, pages: &mut Vec<Page>) -> io::Result<()> {
         pages.push(Page { name: self.file(command), text: self.page(command, above)? });
-        shown(command).try_for_each(|sub| self.collect(sub, Some(command), pages))
+        visible_commands(command).try_for_each(|sub| self.collect(sub, Some(command), pages))
     }
 
     fn file(&self, command: &Command) -> String {
@@ -52,9 +52,9 @@ impl Manual<'_> {
         let is_top = above.is_none();
         let top = full_name(command).split(' ').next().unwrap_or_default();
         let kept = |mut command: Command| {
-            let said: Vec<_> = command.get_arguments().filter(|arg| is_said_above(arg, is_top)).collect();
-            let said: Vec<_> = said.into_iter().map(|arg| arg.get_id().clone()).collect();
-            for id in said {
+            let omitted: Vec<_> = command.get_arguments().filter(|arg| is_omitted(arg, is_top)).collect();
+            let omitted: Vec<_> = omitted.into_iter().map(|arg| arg.get_id().clone()).collect();
+            for id in omitted {
                 command = command.mut_arg(id, |arg| arg.hide(true));
             }
             let is_empty = |arg: &Arg| arg.get_default_values().iter().all(|value| value.is_empty());
@@ -74,13 +74,13 @@ impl Manual<'_> {
         man.render_name_section(&mut text)?;
         man.render_synopsis_section(&mut text)?;
         man.render_description_section(&mut text)?;
-        if command.get_arguments().any(|arg| !is_said_above(arg, is_top)) {
+        if command.get_arguments().any(|arg| !is_omitted(arg, is_top)) {
             man.render_options_section(&mut text)?;
         }
         let mut roff = Roff::new();
         if !is_top {
             roff.control("PP", []);
-            roff.text([roman("Options that every command has are in "), bold(top), roman("(1).")]);
+            roff.text([roman("Global options are described in "), bold(top), roman("(1).")]);
         }
         self.commands(command, &mut roff);
         end(command, &mut roff);
@@ -93,11 +93,11 @@ impl Manual<'_> {
     }
 
     fn commands(&self, command: &Command, roff: &mut Roff) {
-        if shown(command).next().is_none() {
+        if visible_commands(command).next().is_none() {
             return;
         }
         roff.control("SH", ["COMMANDS"]);
-        for sub in shown(command) {
+        for sub in visible_commands(command) {
             roff.control("TP", []);
             roff.text([bold(title(sub)), roman(format!("({})", self.section))]);
             roff.text([roman(sub.get_about().map(ToString::to_string).unwrap_or_default())]);
@@ -145,14 +145,14 @@ impl Manual<'_> {
     }
 }
 
-/// `closc-lab-up`.
+/// Returns the title of a command's page: `closc-lab-up`.
 fn title(command: &Command) -> String {
     full_name(command).replace(' ', "-")
 }
 
-/// Adds notes, without rewrapping those with columns, and exit codes.
+/// Adds notes and exit codes. Notes with columns are not rewrapped.
 fn end(command: &Command, roff: &mut Roff) {
-    let (notes, exits) = behind(command);
+    let (notes, exits) = closing_paragraphs(command);
     if !notes.is_empty() {
         roff.control("SH", ["NOTES"]);
     }

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let document = closc_topology::load(&mut sources, &path, &bytes).ok();
     let lowered = document.map(|document| closc_topology::lower(&document, &Catalogue::builtin(), &sources));
     let Some((Some(topology), _)) = lowered else {
-        eprintln!("`{path}` is not valid: `closc check` says why");
+        eprintln!("`{path}` is not valid; run `closc check` to list the errors");
         return ExitCode::FAILURE;
     };
     let fabric = Fabric::new(Arc::new(topology));
@@ -34,10 +34,10 @@ fn main() -> ExitCode {
 
     let start = Instant::now();
     let draws = ["t0-t1=1%", "nic-t0=1%"].map(|text| text.parse().expect("a draw"));
-    let failed = draw(&elements, &draws, 7).expect("there are as many");
+    let failed = draw(&elements, &draws, 7).expect("a rate fits every fabric");
     let outcome = whatif.fail(&failed, 5);
     let (seconds, pairs) = (start.elapsed().as_secs_f64(), outcome.pairs());
-    println!("{seconds:>10.3} s  1 % of all cables to T0s, {} of them, over {pairs} pairs", failed.len());
+    println!("{seconds:>10.3} s  1 % of all cables of T0s: {} failures, {pairs} pairs", failed.len());
 
     for (kind, together) in [(Kind::T0, 1), (Kind::T0T1, 1), (Kind::Cage, 1), (Kind::T0T1, 2)] {
         let start = Instant::now();

@@ -1,8 +1,8 @@
 //! Figures of a design, for comparison with another design.
 //!
-//! In: a fabric. Out: its parts, the distance between NICs, and the impact of one failure of each kind. Invariants:
-//! figures are counted in the fabric, not computed by formulas. Figures that grow with the fabric are compared per NIC,
-//! so fabrics of different sizes are comparable.
+//! In: a fabric. Out: its parts, the distance between NICs, and the impact of one failure of each kind.
+//! Invariants: numbers of parts include the exceptions of the fabric file. Figures that grow with the fabric
+//! are compared per NIC, so fabrics of different sizes are comparable.
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
@@ -69,7 +69,7 @@ impl Design {
             each("host cables", counts.host_links),
             each("fabric cables", counts.fabric_links),
             each("modules in cages and NICs", modules.all),
-            each("of them optical", modules.optical),
+            each("optical modules", modules.optical),
             whole("switches on the longest path", farthest.switches() as u64),
             whole("paths between the farthest NICs", paths),
             whole("NICs behind one switch", u64::from(topology.hosts.per_group)),
@@ -101,7 +101,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Modules in cages of switches, plus one module per NIC.
+/// Modules in cages of switches, plus one module per NIC that has a cable.
 struct Modules {
     all: u64,
     optical: u64,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_of_equal_numbers_of_nics() {
+    fn ratios_are_per_nic() {
         let figure = |value, per_nic| Figure { what: "switches", value, per_nic };
         assert_eq!(ratio(figure(6144, true), 131_072, figure(1280, true), 16_384), Some((3, 5)));
         assert_eq!(ratio(figure(3, false), 131_072, figure(5, false), 16_384), Some((3, 5)));

@@ -1,7 +1,7 @@
 //! Failure domains (power feeds, racks, ducts, line cards) from the fabric file or from a list.
 //!
-//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every error with its line.
-//! Invariants: domains are not nested.
+//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or up to 100 errors with
+//! their lines. Invariants: domains are not nested.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<Line
             let [name, element] = row.fields;
             let bad = |why: String| LineError { line: row.line, why };
             if name.is_empty() || name.contains(char::is_whitespace) {
-                return Err(bad(format!("`{name}` is not a name of a domain: write one word")));
+                return Err(bad(format!("`{name}` is not a domain name; expected a name without spaces")));
             }
             let members = elements.parse(&element).map_err(bad)?;
             named += members.len();

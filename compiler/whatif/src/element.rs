@@ -1,7 +1,8 @@
 //! Elements that can fail, their kinds, and everything that fails with them.
 //!
-//! In: a fabric, and the domains of a list. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
-//! an element removes only cables, switches, NICs or planes. Different elements may remove the same ones.
+//! In: a fabric, and failure domains of its file or of a list. Out: elements by name or by kind, and the
+//! [`Losses`] of each. Invariants: an element removes only cables, switches, NICs or planes. Different
+//! elements may remove the same ones.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -32,13 +33,13 @@ pub enum Element {
     Zone(ZoneId),
     /// A site, by its index in the file: all of its zones, and its T2s.
     Site(u16),
-    /// A failure domain such as a power feed, by its index in the list.
+    /// A failure domain such as a power feed, by its index in [`Elements::domains`].
     Domain(u32),
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
-    /// The module in the cage of a NIC, and so the NIC's ports in all planes, whose lanes it carries. It is replaced
-    /// without the NIC.
+    /// The module in the cage of a NIC. It carries the lanes of all planes, so all ports of the NIC fail with
+    /// it. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
     NicCage(Nic),
 }
 
@@ -71,7 +72,7 @@ impl Element {
 /// Kind of element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Cables between NICs and T0s, which are also NIC ports.
+    /// Cables between NICs and T0s. Each also stands for the NIC port at its end.
     NicT0,
     /// Cables between T0s and T1s.
     T0T1,
@@ -97,7 +98,7 @@ pub enum Kind {
     Zone,
     /// Sites.
     Site,
-    /// Listed failure domains.
+    /// Failure domains.
     Domain,
     /// Cables between two sites.
     Span,
@@ -106,7 +107,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, from small to large.
+    /// All kinds, in the order of reports: cables and modules, devices, larger parts of a fabric.
     pub const ALL: [Kind; 16] = [
         Kind::T0T1,
         Kind::T1T2,
@@ -170,7 +171,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a keyword. The keywords for breakout cables and transceivers both mean modules in cages.
+    /// Returns the kind of a keyword. `breakout` and `cage` are aliases of `transceiver`. `nic-port` and
+    /// `nic-cage` are aliases of `nic-t0` and `nic-transceiver`.
     pub fn parse(word: &str) -> Option<Kind> {
         match word {
             "breakout" | "cage" => Some(Kind::Cage),
@@ -194,7 +196,7 @@ impl JsonSchema for Kind {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let words = Kind::ALL.map(Kind::word);
-        json_schema!({ "type": "string", "enum": words, "description": "What can fail" })
+        json_schema!({ "type": "string", "enum": words, "description": "Kind of element that can fail" })
     }
 }
 
@@ -208,7 +210,7 @@ impl<'de> Deserialize<'de> for Kind {
 /// Returns the error for an unknown kind, with all valid ones.
 pub fn unknown(word: &str) -> String {
     let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
-    format!("`{word}` is not a kind of element; there are {}", words.join(", "))
+    format!("unknown kind `{word}`; expected one of {}", words.join(", "))
 }
 
 impl Element {
@@ -290,12 +292,12 @@ pub struct Domain {
 pub struct Elements<'a> {
     /// The fabric.
     pub fabric: &'a Fabric,
-    /// Listed failure domains.
+    /// Failure domains: those of the fabric file, then those of a list.
     pub domains: &'a [Domain],
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the elements of a fabric without listed domains.
+    /// Returns the elements of a fabric without failure domains.
     pub fn of(fabric: &'a Fabric) -> Self {
         Elements { fabric, domains: &[] }
     }
@@ -328,7 +330,7 @@ impl<'a> Elements<'a> {
                 let absent = topology.absent_planes();
                 topology.plane_ids().filter(|plane| !absent.contains(plane)).map(Element::Plane).collect()
             }
-            // A fabric of two tiers is a single zone, whose loss is the loss of everything.
+            // A single zone is the complete fabric, so its failure is not tested.
             Kind::Zone if topology.zones == 1 => Vec::new(),
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),
             Kind::Site => (0..topology.sites.len() as u16).map(Element::Site).collect(),
@@ -419,8 +421,9 @@ impl<'a> Elements<'a> {
         losses
     }
 
-    /// Returns the failing cables between a site and T2s in another site: `lost` percent of each T1's. Neighbouring T1s
-    /// lose neighbouring uplinks, so that the loss is spread evenly over T2s.
+    /// Returns the failing cables between a site and T2s in another site: `lost` percent of each T1's. The
+    /// failing uplinks shift by one from each T1 to the next, so that all T2s lose about the same number of
+    /// cables.
     fn span(&self, site: u16, lost: u8) -> impl Iterator<Item = Link> + use<'a> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
         let zones = topology.sites.get(usize::from(site)).map_or(&[][..], |site| &site.zones);

@@ -288,7 +288,7 @@ impl<'a> Work<'a> {
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
-            planes.alone[plane] = port.min(planes.after[plane].apart * path);
+            planes.alone[plane] = port.min(planes.after[plane].two_way * path);
         }
         planes
     }

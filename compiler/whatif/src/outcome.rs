@@ -20,11 +20,12 @@ pub struct Apart {
     /// Remaining paths.
     pub paths: Distribution,
     /// Bandwidth in Mb/s of a pair while no other pair sends. Every plane contributes the capacity of its NIC port, or
-    /// of its remaining disjoint paths if that is lower.
+    /// of its remaining paths if that is lower. Between zones, paths that share a T0 uplink count separately.
     pub alone_mbps: Distribution,
 }
 
-/// Equal pairs of NICs, among the worst: they are between groups of the same two classes.
+/// Equivalent pairs of NICs that are among the worst. Their NICs, and the groups of these, have the same
+/// losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Worst {
     /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::whole`].
@@ -37,7 +38,7 @@ pub struct Worst {
     pub planned: u64,
     /// One of the pairs.
     pub example: (Nic, Nic),
-    /// Number of equal pairs.
+    /// Number of equivalent pairs.
     pub pairs: u64,
 }
 
@@ -99,7 +100,7 @@ impl Outcome {
     }
 }
 
-/// Returns `times` a share, as a fraction of the whole.
+/// Multiplies a share by `times` and converts it to a fraction of the whole.
 pub(crate) fn part(share: u64, times: u64, whole: u64) -> f64 {
     share as f64 * times as f64 / whole as f64
 }

@@ -66,11 +66,11 @@ impl fmt::Display for Draw {
     }
 }
 
-/// More elements should fail than exist.
+/// Error: the number of failures exceeds the number of elements.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "`{draw}` asks for more than there are: the fabric has {there} of `{}`; write a number up to {there}, or a part of them, \
-     as in `{}=10%`",
+    "`{draw}` is more than the {there} elements of kind `{}` in the fabric; expected at most {there}, or \
+     a percentage such as `{}=10%`",
     draw.kind.word(), draw.kind.word()
 )]
 pub struct TooFew {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!("breakout = 3".parse::<Draw>().unwrap().to_string(), "transceiver=3");
         for (text, error) in [
             ("t0-t1", "no rate"),
-            ("t9=1%", "not a kind of element; there are t0-t1,"),
+            ("t9=1%", "unknown kind `t9`; expected one of t0-t1,"),
             ("t1=101%", "not between"),
             ("t1=NaN%", "not between"),
             ("t1=0.01", "a rate has a percent sign"),

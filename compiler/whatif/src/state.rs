@@ -1,9 +1,10 @@
 //! State of a fabric: the working T0s, uplinks, T1s, T2s and NIC ports.
 //!
-//! In: a fabric and its losses. Out: paths of a plane between two groups, by intersecting bitsets. Invariants:
-//! equipment that the file declares absent or drained carries nothing. If hosts choose the path, it uses the same
-//! uplink numbers up and down, as segment lists do. So an uplink lost at either end is lost for the pair. If switches
-//! choose, the remaining paths are counted at each switch where packets turn: see [`Descent`].
+//! In: a fabric and its losses. Out: numbers of paths of a plane between two groups. Invariants: equipment
+//! that the file declares absent or drained carries nothing. If hosts choose paths, each path has the same
+//! uplink numbers up and down, as in segment lists. So an uplink lost at either end is lost for the pair, and
+//! paths are counted by intersecting bitsets. If switches choose, the remaining paths are counted at each
+//! switch where packets turn: see [`Descent`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,8 +15,8 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use crate::bits::{self, Words};
 use crate::element::Losses;
 
-/// Working parts of a group. For each plane, it contains one word that is 0 if the T0 is lost, and then the bitset of
-/// its uplinks.
+/// Working parts of a group. Each plane has one word that is 0 if its T0 is lost, followed by the bitset of
+/// the T0's uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
 /// Lost upward paths above the T0s of each zone, by plane and zone: see [`State::climbs`].
@@ -29,22 +30,24 @@ pub(crate) struct PathCounts {
     pub(crate) there: u64,
     /// Paths from the second to the first.
     pub(crate) back: u64,
-    /// Maximum number of paths that use different cables.
-    pub(crate) apart: u64,
+    /// Paths that carry traffic in both directions at the same time. Between zones, paths that share a T0
+    /// uplink count separately.
+    pub(crate) two_way: u64,
 }
 
 impl PathCounts {
     /// Returns the counts for paths that use the same cables in both directions.
     fn both(paths: u64) -> PathCounts {
-        PathCounts { there: paths, back: paths, apart: paths }
+        PathCounts { there: paths, back: paths, two_way: paths }
     }
 
-    /// Returns the counts if switches choose, given the losses of both ends at each switch where packets turn.
-    fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
+    /// Returns the counts if switches choose paths. Each end has `each` planned paths to every switch where
+    /// packets turn. `one` and `other` list the lost paths of each end, by this switch.
+    fn switch_chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         PathCounts {
             there: Descent::one_way_paths(planned, each, one, other),
             back: Descent::one_way_paths(planned, each, other, one),
-            apart: Descent::two_way_paths(planned, one, other),
+            two_way: Descent::two_way_paths(planned, one, other),
         }
     }
 }
@@ -89,7 +92,7 @@ impl State {
         state
     }
 
-    /// Removes losses from the state.
+    /// Removes lost elements from the state.
     pub(crate) fn lose(&mut self, losses: &Losses) {
         for plane in &losses.planes {
             self.planes[usize::from(plane.0)] = false;
@@ -192,7 +195,7 @@ impl State {
         let t1s = &self.t1s[self.row(plane, usize::from(zone.0))];
         if self.descent == Descent::Any && self.shape.t0_parallel > 1 {
             let [a, b] = [a, b].map(|own| self.lost_at_t1s(own, t1s));
-            return PathCounts::chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
+            return PathCounts::switch_chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
         }
         PathCounts::both(
             a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum(),
@@ -209,8 +212,9 @@ impl State {
         lost
     }
 
-    /// Counts the upward paths of each zone that are lost in and above T1s, by plane, zone and T2. The list of a
-    /// zone without losses is empty. The result is empty if paths use the same uplink numbers up and down.
+    /// Counts the upward paths from a T0 to each T2 that are lost in or above T1s, by plane and zone. All T0s
+    /// of a zone have the same count. The list of a zone without losses is empty. If paths use the same
+    /// uplink numbers up and down, the result is empty.
     pub(crate) fn climbs(&self) -> Climbs {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
@@ -240,7 +244,7 @@ impl State {
         let zone = climbs.0[row].as_slice();
         let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
         let mut gone = (0..self.shape.t0_up).filter(gone).peekable();
-        if own == self.whole_t0() || gone.peek().is_none() {
+        if own == self.intact_uplinks() || gone.peek().is_none() {
             return Cow::Borrowed(zone);
         }
         let mut lost = if zone.is_empty() { vec![0; self.shape.t2s] } else { zone.to_vec() };
@@ -255,7 +259,7 @@ impl State {
     }
 
     /// Returns the uplinks of a T0 that has lost none.
-    fn whole_t0(&self) -> &[u64] {
+    fn intact_uplinks(&self) -> &[u64] {
         &self.whole[1..=self.words]
     }
 
@@ -273,7 +277,7 @@ impl State {
         if self.descent == Descent::Any {
             let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
             let [a, b] = [(from, a), (to, b)].map(|(row, own)| self.lost_at_t2s(row, own, climbs));
-            return PathCounts::chosen(planned, self.shape.paths_to_t2(), &a, &b);
+            return PathCounts::switch_chosen(planned, self.shape.paths_to_t2(), &a, &b);
         }
         let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
         let mut paths = 0;

@@ -32,7 +32,7 @@ enum Axis {
     T1Cable,
 }
 
-/// A coordinate, preceded by the coordinates that contain it.
+/// A coordinate: its type, the coordinates that contain it, and its number.
 type Place = (Axis, Scope, u16);
 
 /// The coordinates that contain another one, outermost first.
@@ -42,13 +42,14 @@ type Scope = [u16; 4];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Touched(BTreeSet<Place>);
 
-/// Marker of an untouched coordinate in a key. Its order of appearance is added.
+/// Untouched coordinates are numbered from here in a key, in order of appearance. Numbers of touched ones are
+/// lower.
 const FRESH: u32 = 1 << 16;
 
 /// Maximum number of coordinates of a loss.
 const PLACES: usize = 7;
 
-/// A loss, as its kind and its coordinates, outermost first.
+/// A loss, as a code for its kind and its coordinates. A coordinate follows those that contain it.
 struct Effect {
     code: u32,
     places: [Option<Place>; PLACES],
@@ -72,7 +73,7 @@ impl Touched {
         // Zones with their own speeds cannot be exchanged with other zones.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
-        // Zones that share nodes could only be exchanged together.
+        // Zones that share nodes cannot be exchanged one by one, so all zones count as touched.
         if topology.hosts.zones_per_node > 1 {
             touched.0.extend(topology.zone_ids().map(of_zone));
         }

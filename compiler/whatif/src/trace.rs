@@ -1,8 +1,9 @@
 //! Traces of failures and repairs, replayed moment by moment.
 //!
-//! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or every error with its line.
-//! Invariants: times never decrease. Only an element that is up can go down, and only one that is down can come up. An
-//! element and its parts fail independently, so a cable is down while either it or its switch is.
+//! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or up to 100 errors
+//! with their lines. Invariants: times never decrease. Only an element that is up can go down, and only one
+//! that is down can come up. An element and its parts fail independently, so a cable is down while either it
+//! or its switch is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +80,10 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
         if let (Ok(seconds), Some(last)) = (&seconds, events.last())
             && *seconds < last.seconds
         {
-            bad(format!("`{time}` is before `{}` of the line above: sort the trace by time", last.time));
+            bad(format!(
+                "`{time}` is before `{}`, the time of the previous event: sort the trace by time",
+                last.time
+            ));
         }
         let change = match change.as_str() {
             "down" => Ok(Change::Down),
@@ -95,7 +99,7 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
                     break;
                 }
                 for element in &elements_named {
-                    if let Err(why) = turn(&mut down, *element, change, row.line) {
+                    if let Err(why) = apply_event(&mut down, *element, change, row.line) {
                         bad(format!("`{}` {why}", elements.name(*element)));
                     }
                 }
@@ -111,7 +115,8 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineE
     if faults.is_empty() { Ok(events) } else { Err(faults) }
 }
 
-fn turn(
+/// Records an event, or returns why it does not fit the state of its element.
+fn apply_event(
     down: &mut BTreeMap<Element, u64>,
     element: Element,
     change: Change,

@@ -38,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn an_edit_and_a_failure_cost_the_same(
+    fn an_edit_and_a_failure_have_equal_impact(
         shape in excepted(), picks in prop::collection::vec(any::<(Index, Index)>(), 1..5)
     ) {
         let plan = shape.plan();
@@ -48,7 +48,7 @@ proptest! {
         let (mut touched, mut cut_off) = (0, 0);
         for change in &changes {
             let (Some(old), Some(new)) = (change.old, change.new) else {
-                prop_assert!(false, "no NIC comes or goes: {change:?}");
+                prop_assert!(false, "a NIC was added or removed: {change:?}");
                 continue;
             };
             prop_assert!(new.usable <= old.usable && new.planned == old.planned, "{change:?}");

@@ -1,4 +1,5 @@
-//! Properties of random fabrics with random failures: counts equal those of a walk, and classes are exact.
+//! Random fabrics with random failures. Path counts must equal those of a walk over every path. Classes must
+//! equal those of failing every combination separately.
 
 mod walk;
 
@@ -15,7 +16,7 @@ use proptest::sample::Index;
 
 use walk::{Left, kind, walk};
 
-/// Picks elements that exist in any fabric.
+/// Picks existing elements by random indexes into the kinds, and into the elements of a kind.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> Vec<Element> {
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| !elements.all(*kind).is_empty()).collect();
     picks
@@ -40,11 +41,11 @@ fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
     (before[0] - after[0]).max(before[1] - after[1])
 }
 
-fn worse(directions: [u64; 2]) -> u64 {
+fn smaller_direction(directions: [u64; 2]) -> u64 {
     directions[0].min(directions[1])
 }
 
-/// Compares an outcome with a walk.
+/// Compares an outcome with the results of a walk over every path.
 fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) -> Result<(), TestCaseError> {
     let mut paths: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut alone: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
@@ -54,9 +55,9 @@ fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) ->
     let port = u64::from(plan.topology().port_speed(closc_topology::ZoneId(0)).mbps());
     for (pair, left) in walked {
         let lost_paths = lost(total(&left.before), total(&left.after));
-        let (before, after) = (worse(total(&left.before)), worse(total(&left.after)));
+        let (before, after) = (smaller_direction(total(&left.before)), smaller_direction(total(&left.after)));
         *paths.entry(kind(*pair)).or_default().entry(after).or_default() += 1;
-        let planes = left.after.iter().filter(|paths| worse(**paths) > 0).count() as u64;
+        let planes = left.after.iter().filter(|paths| smaller_direction(**paths) > 0).count() as u64;
         *alone.entry(kind(*pair)).or_default().entry(planes * port).or_default() += 1;
         touched += u64::from(lost_paths > 0);
         cut += u64::from(after == 0);
@@ -97,8 +98,11 @@ fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) ->
     for worst in &outcome.worst {
         let (a, b) = worst.example;
         let left = &walked[&(a.min(b), a.max(b))];
-        prop_assert_eq!(worst.paths, worse(total(&left.after)));
-        prop_assert_eq!((worst.before, worst.planned), (worse(total(&left.before)), left.planned));
+        prop_assert_eq!(worst.paths, smaller_direction(total(&left.after)));
+        prop_assert_eq!(
+            (worst.before, worst.planned),
+            (smaller_direction(total(&left.before)), left.planned)
+        );
     }
     if let (Some(first), Some(least)) = (outcome.worst.first(), least) {
         prop_assert_eq!(first.share, least);
@@ -170,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn many_cables_between_switches_that_choose(
+    fn parallel_cables_with_ecmp(
         shape in excepted(),
         routing in prop_oneof![Just(Routing::EcmpStatic), Just(Routing::BgpUnnumbered)],
         parallel in 2..4_u16,
@@ -191,13 +195,13 @@ proptest! {
     }
 
     #[test]
-    fn islands_count_pairs_of_their_own(shape in excepted_islands(), given in failures(), more in failures()) {
+    fn pairs_are_counted_within_islands(shape in excepted_islands(), given in failures(), more in failures()) {
         compare(&shape, Routing::EcmpStatic, &given, &more)?;
         one_by_one(&shape.plan(), &Kind::ALL, 1)?;
     }
 
     #[test]
-    fn one_at_a_time_is_every_failure(shape in excepted(), routing in any_routing()) {
+    fn classes_equal_separate_single_failures(shape in excepted(), routing in any_routing()) {
         one_by_one(&shape.routed(routing), &Kind::ALL, 1)?;
     }
 }
@@ -206,7 +210,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn two_at_a_time_are_every_pair(shape in excepted(), routing in any_routing(), first in any::<Index>(), second in any::<Index>()) {
+    fn classes_equal_separate_double_failures(shape in excepted(), routing in any_routing(), first in any::<Index>(), second in any::<Index>()) {
         let plan = shape.routed(routing);
         let elements = Elements::of(plan.fabric());
         let kinds: BTreeSet<Kind> = [*first.get(&Kind::ALL), *second.get(&Kind::ALL)].into();

@@ -15,9 +15,9 @@ use crate::element::{Element, Elements, Kind};
 pub struct Each {
     /// The fabric.
     pub fabric: String,
-    /// BLAKE3 of the fabric and of all parameters; equal in the reports of all shards.
+    /// BLAKE3 of the fabric and of all parameters except the part; equal in the reports of all shards.
     pub question: String,
-    /// The part of the fabric that failed; absent for the complete fabric.
+    /// The part of the fabric whose elements fail; absent for the complete fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartOf>,
     /// Earlier failures.
@@ -32,7 +32,7 @@ pub struct Each {
     pub classes: Vec<Cost>,
 }
 
-/// The part of a fabric that failed. The impact is counted over the complete fabric.
+/// The part of a fabric whose elements fail. The impact is counted over the complete fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartOf {
     /// Index and number of shards, if the part is a shard.
@@ -45,9 +45,9 @@ pub struct PartOf {
 /// Parameters of the report, without kinds.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
-    /// BLAKE3 of the fabric and of all parameters.
+    /// BLAKE3 of the fabric and of all parameters except the part.
     pub question: String,
-    /// The part that failed.
+    /// The part whose elements fail.
     pub part: Option<PartOf>,
     /// Earlier failures.
     pub given: &'a [Element],
@@ -61,11 +61,13 @@ pub struct Asked<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWhole {
     /// A report is not that of a shard.
-    #[error("`{0}` is not an answer for a shard: write each with `closc whatif --shard I/N --format json`")]
+    #[error(
+        "`{0}` is not the report of a shard; expected the output of `closc whatif --shard I/N --format json`"
+    )]
     NoShard(String),
     /// Two reports have different parameters.
     #[error(
-        "`{one}` and `{other}` answer different questions: ask the same of one fabric file, with `--shard` alone changed"
+        "`{one}` and `{other}` have different parameters; expected the same fabric file, options and number of shards"
     )]
     Other {
         /// The first report.
@@ -86,7 +88,7 @@ pub enum NoWhole {
         other: String,
     },
     /// A shard is missing.
-    #[error("no answer is of shard {index}/{of}")]
+    #[error("shard {index}/{of} is missing; expected a report for each of the {of} shards")]
     Missing {
         /// Its index.
         index: u32,
@@ -94,7 +96,9 @@ pub enum NoWhole {
         of: u32,
     },
     /// The values of a report are impossible.
-    #[error("`{name}`: `{field}`: {why}: it was changed, or written by another version")]
+    #[error(
+        "`{field}` of `{name}` is invalid: {why}; expected an unmodified report of this version of closc"
+    )]
     Unsound {
         /// The report.
         name: String,
@@ -104,7 +108,7 @@ pub enum NoWhole {
         why: String,
     },
     /// No shard contains a failure.
-    #[error("`{fabric}` has nothing of this kind, or too little to fail {together} at a time")]
+    #[error("`{fabric}` has too few elements of these kinds; expected at least {together}")]
     Nothing {
         /// The fabric.
         fabric: String,
@@ -117,7 +121,7 @@ impl Each {
     /// Makes the report.
     pub fn new(elements: Elements<'_>, asked: Asked<'_>, pairs: u64, classes: &[Class]) -> Each {
         let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
-        // Reports on shards contain the integers for merging.
+        // Only reports on shards keep the exact integers, which a merge needs.
         let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
         Each {
             classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
@@ -132,14 +136,14 @@ impl Each {
     }
 
     /// Merges the reports on all shards, each with its name. Every failure is in exactly one shard, with its impact on
-    /// the complete fabric, so failures of equal impact are added.
+    /// the complete fabric. So the counts of failures with equal impact are added.
     pub fn merge(answers: Vec<(String, Each)>) -> Result<Each, NoWhole> {
         let mut known: BTreeMap<u32, (String, Each)> = BTreeMap::new();
         let mut first: Option<(String, Each, u32)> = None;
         for (name, each) in answers {
             let shard = each.part.as_ref().and_then(|part| part.shard);
             let Some((index, of)) = shard else { return Err(NoWhole::NoShard(name)) };
-            each.sound(&name, (index, of))?;
+            each.check_values(&name, (index, of))?;
             match &first {
                 Some((one, other, n)) if other.question != each.question || *n != of => {
                     return Err(NoWhole::Other { one: one.clone(), other: name });
@@ -162,7 +166,7 @@ impl Each {
                     whole.classes.push(cost);
                     continue;
                 };
-                let why = || "more failures than can be counted".to_owned();
+                let why = || "the total does not fit in 128 bits".to_owned();
                 let unsound = || NoWhole::Unsound { name: name.clone(), field: "failures", why: why() };
                 other.add(cost).ok_or_else(unsound)?;
             }
@@ -172,7 +176,7 @@ impl Each {
         }
         whole.classes.sort_by(Cost::order);
         if whole.overview {
-            // If no kind was given, each kind is reported separately.
+            // In an overview, classes are grouped by kind, the greatest impact of each kind first.
             let place =
                 |cost: &Cost| cost.kinds.first().and_then(|kind| Kind::ALL.iter().position(|of| of == kind));
             whole.classes.sort_by_key(place);
@@ -182,20 +186,20 @@ impl Each {
     }
 
     /// Rejects a report on a shard with impossible values.
-    fn sound(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
+    fn check_values(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
         let refuse = |field, why: String| Err(NoWhole::Unsound { name: name.to_owned(), field, why });
         if index >= of {
-            return refuse("shard", format!("there is no shard {index} of {of}"));
+            return refuse("shard", format!("shard {index} of {of} is out of range"));
         }
         for cost in &self.classes {
             let Some(exact) = &cost.exact else {
-                return refuse("exact", "a class lacks the integers of its cost".to_owned());
+                return refuse("exact", "it is missing in a class".to_owned());
             };
             if exact.whole == 0 || exact.planes == 0 {
-                return refuse("exact", "a class is of nothing".to_owned());
+                return refuse("exact", "`whole` or `planes` of a class is 0".to_owned());
             }
             if cost.failures == 0 || exact.loss_max > exact.whole || cost.pairs_cut_off > self.pairs {
-                return refuse("classes", "a class loses more than there is, or has no failure".to_owned());
+                return refuse("classes", "a class has 0 failures or an impossible loss".to_owned());
             }
         }
         Ok(())

@@ -25,9 +25,9 @@ pub struct Apart {
 /// One of the worst pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Worst {
-    /// Sending NIC.
+    /// One NIC of the pair.
     pub from: String,
-    /// Receiving NIC.
+    /// The other NIC of the pair.
     pub to: String,
     /// Remaining paths.
     pub paths: u64,
@@ -38,7 +38,7 @@ pub struct Worst {
     /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load of cables is
     /// ignored.
     pub gbps: f64,
-    /// Number of pairs between groups of the same two classes, with an equal loss.
+    /// Number of equivalent pairs, whose NICs and groups have the same losses.
     pub pairs: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct Left {
     pub nics: u64,
     /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
-    /// Names of NICs that reach no other NIC; not all if there are many.
+    /// The first 64 names of NICs that reach no other NIC.
     pub nics_cut_off_names: Vec<String>,
     /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,

@@ -20,7 +20,7 @@ pub struct Spread {
     pub median: f64,
     /// Mean.
     pub mean: f64,
-    /// Value of every pair without failures.
+    /// Value without failures. For bandwidth, this is the rate of the fastest NIC.
     pub planned: f64,
 }
 
