@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 /// A charge that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overdrawn<P> {
-    /// The peer holds as much as one peer may.
+    /// The peer would exceed the limit per peer.
     Peer,
-    /// All peers together hold as much as they may. The peer that holds most has to release some first.
+    /// All peers together would exceed their limit.
     All {
-        /// The peer that holds most.
+        /// The peer that holds the most bytes.
         largest: P,
     },
 }

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(read(&b"12345"[..], 5).expect("it fits"), b"12345");
         let error = read(&b"123456"[..], 5).expect_err("one byte too many");
         assert_eq!((over_limit(&error), error.to_string()), (Some(5), "is larger than 5 bytes".to_owned()));
-        assert_eq!(read(&b""[..], 0).expect("nothing fits into nothing"), b"");
+        assert_eq!(read(&b""[..], 0).expect("an empty input fits a limit of 0"), b"");
         assert!(over_limit(&read(io::repeat(1), 0).expect_err("endless")).is_some());
     }
 

@@ -1,4 +1,4 @@
-//! A counter per key that keeps the first entries and counts the rest.
+//! A counter per key: callers keep the first entries of each key, and all entries are counted.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub struct Tally<K> {
 }
 
 impl<K: Ord + Copy> Tally<K> {
-    /// Keeps the first `limit` entries of each key.
+    /// Makes a tally whose caller keeps the first `limit` entries of each key.
     pub fn new(limit: usize) -> Self {
         Tally { limit, pushed: BTreeMap::new() }
     }

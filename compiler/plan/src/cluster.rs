@@ -38,7 +38,7 @@ pub struct ClusterNic {
 pub struct ClusterPort {
     /// The plane.
     pub plane: PlaneId,
-    /// Interface, RDMA device and resource.
+    /// Name of the interface, of its RDMA device and of its Kubernetes resource.
     pub interface: SmolStr,
     /// Prefix of the NIC ports of all nodes in this plane.
     pub pool: Prefix,
@@ -79,14 +79,16 @@ impl Plan {
         }
     }
 
-    /// Returns the prefix of the NICs that a NIC of any node has paths to: of the fabric, or of its plane by NIC.
+    /// Returns a prefix of all NICs that a NIC with this number has paths to. With planes by NIC, it is the
+    /// prefix of the NIC's plane, otherwise that of the fabric.
     fn reach_of(&self, number: u8) -> Prefix {
         let topology = self.topology();
         let first = Node { zone: ZoneId(0), unit: 0, index: 0 };
         match topology.island() {
-            // All zones share their nodes.
+            // A zone is a plane by NIC, so the number of a NIC determines its zone on every node.
             Island::Zone => self.addresses().zone(topology.nic_of(first, number).zone),
-            // NICs with one number are in different groups on different nodes, so only the pool covers them.
+            // NICs with the same number are in different groups on different nodes. Only the prefix of the
+            // fabric contains them all.
             Island::Group | Island::Fabric => topology.addresses.hosts,
         }
     }

@@ -2,17 +2,19 @@
 //!
 //! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active and of backup
 //! values, so planes stay equally loaded. The active and backup sets of a NIC are disjoint. A set depends on the
-//! position of its NIC and on the uplinks that it selects, never on the number of groups, zones or NICs.
+//! position of its NIC, the seed, and the numbers of values and uplinks per plane. The numbers of groups,
+//! zones and NICs do not change it.
 //!
 //! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
 //! others. NIC d uses a window of that order, starting at d times the number of active values. Its backup values follow
 //! its active ones. The NICs of a group together therefore use every uplink about equally often, and exactly so if all
 //! windows together fill complete rounds.
 //!
-//! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with each T0 uplink, so the values of a NIC
-//! differ in both. It advances once more after each round of the order, so each T0 uplink is combined with all T1
-//! uplinks in turn. A group usually has fewer values than pairs of uplinks. The first T1 uplink of a group
-//! ([`EntropySets::t1_start`]) is chosen so that any number of groups of a zone covers the T1 uplinks evenly.
+//! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with the number of the T0 uplink,
+//! so the values of a NIC are spread over both. It advances once more after each round of the order, so each
+//! T0 uplink is combined with all T1 uplinks in turn. A group usually has fewer values than pairs of uplinks.
+//! The first T1 uplink of a group ([`EntropySets::t1_start`]) is chosen so that any number of groups of a
+//! zone covers the T1 uplinks evenly.
 
 use closc_topology::{Nic, PlaneId, SegmentPlan, Topology, ZoneId};
 use rand_xoshiro::SplitMix64;
@@ -103,9 +105,9 @@ impl EntropySets {
     }
 }
 
-/// Returns the first T1 uplink of a group: the numbers below `uplinks` in the order of their reversed bits, group by
-/// group (van der Corput 1935). The starts of any number of groups are about equally far apart. Runs of equal length
-/// from them therefore cover every uplink equally often, within one or two.
+/// Returns the first T1 uplink of a group. Successive groups take the numbers below `uplinks` in bit-reversed
+/// order (van der Corput 1935), so the starts of any number of groups are about equally far apart. With runs
+/// of equal length from these starts, the use of an uplink exceeds the rounded-up mean by at most two.
 fn start(group: u16, uplinks: u16) -> u16 {
     let bits = u16::BITS - uplinks.saturating_sub(1).leading_zeros();
     let reversed = |n: u32| (u64::from(n.reverse_bits()) >> (u32::BITS - bits)) as u16;
@@ -119,8 +121,8 @@ fn mix(value: u64) -> u64 {
 }
 
 /// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the uSID
-/// layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, minus one. Values have
-/// at most 32 bits: 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
+/// layout. The T0 uplink is the T1's uSID index minus one, unless a T1 has more parallel cables upwards than
+/// downwards. Values have at most 32 bits: 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
     /// Bits of the T0 uplink, the lowest.
@@ -176,7 +178,7 @@ mod tests {
     use super::start;
 
     #[test]
-    fn starts_are_a_permutation_whose_beginnings_are_spread() {
+    fn starts_are_a_permutation_in_bit_reversed_order() {
         assert_eq!((0..8).map(|group| start(group, 8)).collect::<Vec<_>>(), [0, 4, 2, 6, 1, 5, 3, 7]);
         assert_eq!((0..7).map(|group| start(group, 5)).collect::<Vec<_>>(), [0, 4, 2, 1, 3, 0, 4]);
         assert_eq!([start(3, 0), start(3, 1)], [0, 0]);
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_from_the_starts_cover_uplinks_alike() {
+    fn runs_from_the_starts_cover_uplinks_evenly() {
         for uplinks in 1..34u16 {
             for groups in (1..70u16).step_by(3) {
                 for run in [1, 5, 8, 16] {

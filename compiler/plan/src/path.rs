@@ -85,7 +85,7 @@ pub enum PathError {
     #[error("paths need `routing: srv6-static`; this fabric uses `{0}`")]
     NotSourceRouted(&'static str),
     /// The entropy value has bits outside its fields, or a plane or uplink that does not exist.
-    #[error("entropy value {value:#x} names no path: {why}")]
+    #[error("entropy value {value:#x} does not select a path: {why}")]
     Entropy {
         /// The value.
         value: u32,
@@ -118,13 +118,18 @@ impl Plan {
         let (plane, choice) =
             format.unpack(value).ok_or_else(|| fail(format!("it is wider than {} bits", format.width())))?;
         if plane.0 >= topology.planes {
-            return Err(fail(format!("plane {plane} of {} does not exist", topology.planes)));
+            return Err(fail(format!(
+                "plane {plane} does not exist, expected less than {}",
+                topology.planes
+            )));
         }
         let limits =
             [("T0", choice.t0, topology.t0.up.count), ("T1", choice.t1, topology.t1.up.count.max(1))];
         for (tier, uplink, count) in limits {
             if uplink >= count {
-                return Err(fail(format!("{tier} uplink {uplink} is not below {count}")));
+                return Err(fail(format!(
+                    "{tier} uplink {uplink} does not exist, expected less than {count}"
+                )));
             }
         }
         Ok(self.path(plane, from, to, choice))

@@ -21,7 +21,7 @@ pub struct Plan {
     fabric: Fabric,
     /// Computed once on first use, because hundreds of thousands of nodes and tables contain the delays of their zone.
     pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
-    /// Also computed on first use, for the thresholds of switches.
+    /// Delays of the idle network, also computed on first use. The ECN thresholds of switches depend on them.
     pub(crate) empty: OnceLock<Empty>,
 }
 

@@ -20,7 +20,7 @@ use closc_topology::Switch;
 pub use buffer::SwitchBuffers;
 use kind::FullPanel;
 pub use kind::PortKind;
-use mark::Room;
+use mark::QueueSpace;
 
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
@@ -48,13 +48,13 @@ impl SwitchQos {
         let full = FullPanel::of(&intent.platform.panel, &intent.ports);
         let buffers =
             buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds, full)).transpose()?;
-        let room = match (&buffers, intent.os.queue_packets()) {
-            (Some(buffers), _) => Some(Room::Shared { buffers, full }),
-            (None, Some(packets)) => Some(Room::Own { packets }),
+        let space = match (&buffers, intent.os.queue_packets()) {
+            (Some(buffers), _) => Some(QueueSpace::Shared { buffers, full }),
+            (None, Some(packets)) => Some(QueueSpace::Own { packets }),
             (None, None) => None,
         };
-        let marks = match room {
-            Some(room) => mark::marks(intent, &kinds, room)?,
+        let marks = match space {
+            Some(space) => mark::marks(intent, &kinds, space)?,
             None => vec![BTreeMap::new(); kinds.len()],
         };
         let watchdog = intent.qos.watchdog().map(|watchdog| watchdog.times(full.ports));

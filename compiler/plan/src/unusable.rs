@@ -26,7 +26,7 @@ pub(crate) struct NoUsableValue {
     pub(crate) plane: PlaneId,
     /// Entropy values of the NIC in the plane.
     pub(crate) values: u16,
-    /// Number of usable paths of the plane, and of all paths.
+    /// Numbers of usable paths and of all paths in the plane.
     pub(crate) open: (u64, u64),
     /// Number of combinations of NIC, group and plane.
     pub(crate) count: u64,
@@ -56,7 +56,7 @@ pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
             let buckets = buckets(plan, (zone, group), plane);
             let from = Source { plan, sets: EntropySets::new(topology, zone, group), zone, group, plane };
             if !buckets.is_empty() {
-                from.look(&buckets, &mut found);
+                from.check_groups(&buckets, &mut found);
             }
         }
     }
@@ -97,7 +97,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn look(&self, buckets: &Buckets, found: &mut Option<NoUsableValue>) {
+    fn check_groups(&self, buckets: &Buckets, found: &mut Option<NoUsableValue>) {
         let topology = self.plan.topology();
         let values = self.sets.active_per_plane() + self.sets.backup_per_plane();
         let order = LazyCell::new(|| self.sets.order(self.plane));
@@ -135,8 +135,9 @@ impl Source<'_> {
         }
     }
 
-    /// Returns whether scopes could cover all values of a NIC. Each value has its own T0 uplink. A T1 uplink occurs at
-    /// most `turns` times: twice the number of T0 uplinks per T1 uplink.
+    /// Returns whether scopes could cover all values of a NIC. Each value has its own T0 uplink. The values
+    /// are from at most two rounds of the order. Each round uses a T1 uplink at most as often as there are T0
+    /// uplinks per T1 uplink, rounded up. `turns` is therefore twice that number.
     fn can_cover(&self, scopes: &[&Scope], to: ZoneId, values: u16) -> bool {
         let far = to != self.zone;
         let topology = self.plan.topology();

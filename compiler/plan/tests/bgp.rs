@@ -22,7 +22,7 @@ fn grows(small: &Plan, large: &Plan) {
     }
 }
 
-/// Prefix limits depend on hardware and address fields, so growth beyond a power of two changes none.
+/// Prefix limits depend on hardware and address fields. Growth beyond a power of two changes no limit.
 #[test]
 fn growth_moves_no_limit() {
     let routed = |shape: &Shape| shape.routed(Routing::BgpUnnumbered);
@@ -36,9 +36,9 @@ fn growth_moves_no_limit() {
     }
 }
 
-/// Without BGP, AS numbers are not checked, so they must not be used.
+/// AS numbers are checked only with BGP and may overflow without it, so plans without BGP contain none.
 #[test]
-fn without_bgp_there_are_no_numbers_that_may_not_fit() {
+fn plans_without_bgp_have_no_as_numbers() {
     let yaml = shape(2, 2, None).yaml().replace("addresses: {", "addresses: { asn_base: 4294967295,");
     for routing in [Routing::Srv6Static, Routing::EcmpStatic] {
         let plan = closc_tests::shape::plan(

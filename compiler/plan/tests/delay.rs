@@ -32,7 +32,7 @@ fn three_tiers_are_five_switches() {
 }
 
 #[test]
-fn the_farthest_zones_count() {
+fn the_farthest_zones_determine_the_delay() {
     let t2 = Some(T2 { zones: 3, steps: 2, parallel: 1, rows: 0, node_zones: 1 });
     let text = Shape { t2, ..SMALL }.yaml().replace(
         "t1-t2: { length: 3m, medium: virtual }",
@@ -79,13 +79,13 @@ fn packets_arrive_at_the_speed_of_the_slowest_link() {
         [(far, far * 25), (far, far * 25 / 2), (far, far * 25)]
     );
     assert_eq!(mixed.delay().base_rtt.0, far);
-    assert_eq!(mixed.delay_of_tier(TierId::T0).base_rtt.0, slow, "the zone of 100G");
-    assert_eq!(of(&file(2, "", "400G"), 0).0, rtt(5, 222, 372), "alike");
+    assert_eq!(mixed.delay_of_tier(TierId::T0).base_rtt.0, slow, "the zone with 100G NICs");
+    assert_eq!(of(&file(2, "", "400G"), 0).0, rtt(5, 222, 372), "equal zones");
 }
 
-/// An absent NIC leaves more buffer to the other ports of its T0, but does not change the target delay.
+/// An absent NIC leaves more buffer to the other ports of its T0. Both zones keep the same target delay.
 #[test]
-fn zones_that_are_alike_aim_at_one_delay_whatever_is_absent() {
+fn equal_zones_have_one_target_delay_despite_absent_nics() {
     let text = "fabric: shape\nplanes: 2\nzones: 2\nhosts: { groups: 2, per_group: 3, nic: { speed: 1600G, lanes: 16 }, os: none }\n\
                 routing: srv6-static\ntiers:\n  t0: { platform: th5-64x800g, os: sonic, up: 2 }\n  t1: { platform: th5-64x800g, os: \
                 sonic, up: 2 }\n  t2: { platform: th5-64x800g, os: sonic }\ncables:\n  nic-t0: { length: 1m, medium: dac }\n  \

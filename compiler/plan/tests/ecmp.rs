@@ -77,8 +77,8 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     }) || crossing(plan, from, plane, to)
 }
 
-/// Returns whether a path exists with any cables down. The paths of the plan use the same cable number up and down, but
-/// an ECMP group may change it.
+/// Returns whether a path exists if the cables upwards and downwards may have different numbers. The paths of
+/// the plan use the same number in both directions, but an ECMP group can change it.
 fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
@@ -136,14 +136,14 @@ fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
 }
 
 /// The capacities used for weights are equal to those of the definition, for every switch and T0 group.
-fn every_way_is_worth_what_is_left(plan: &Plan) {
+fn capacities_equal_their_definition(plan: &Plan) {
     for at in plan.switches() {
         let mut ways = NextHops::new(plan, at.plane);
         let groups = plan.groups().filter(|group| at.tier != TierId::T0 || *group != (at.zone, at.index));
         for (zone, index) in groups {
             let to = Switch { plane: at.plane, tier: TierId::T0, zone, index };
             let prefix = plan.addresses().group(zone, index);
-            // Drained equipment counts only without alternative.
+            // Drained equipment counts only as a last resort.
             let Some((found, false)) = ways.ways(at, prefix) else { continue };
             for way in found.iter().filter(|way| way.neighbour != to) {
                 let (lower, upper) =
@@ -172,7 +172,8 @@ fn every_copy_arrives(plan: &Plan) {
     }
 }
 
-/// A NIC sends into exactly the planes that reach another NIC. Drained equipment counts only without alternative.
+/// A NIC sends into exactly the planes that reach another NIC. Drained equipment counts only as a last
+/// resort.
 fn nics_send_where_planes_lead(plan: &Plan) {
     let exceptions = &plan.topology().exceptions;
     let is_drained = !exceptions.drained_links.is_empty()
@@ -201,8 +202,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn ways_are_worth_what_is_left_behind_them(shape in prop_oneof![excepted(), thinned()]) {
-        every_way_is_worth_what_is_left(&shape.routed(Routing::EcmpStatic));
+    fn weights_use_the_remaining_capacity(shape in prop_oneof![excepted(), thinned()]) {
+        capacities_equal_their_definition(&shape.routed(Routing::EcmpStatic));
     }
 
     #[test]
@@ -211,15 +212,15 @@ proptest! {
     }
 
     #[test]
-    fn packets_arrive_inside_a_part_alone(shape in excepted_islands()) {
+    fn packets_arrive_within_islands(shape in excepted_islands()) {
         let plan = shape.plan();
-        every_way_is_worth_what_is_left(&plan);
+        capacities_equal_their_definition(&plan);
         every_copy_arrives(&plan);
         nics_send_where_planes_lead(&plan);
     }
 
     #[test]
-    fn nics_avoid_planes_without_a_way(shape in excepted(), with_bgp in any::<bool>()) {
+    fn nics_avoid_planes_without_a_path(shape in excepted(), with_bgp in any::<bool>()) {
         let routing = if with_bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic };
         nics_send_where_planes_lead(&shape.routed(routing));
     }
@@ -248,7 +249,8 @@ fn with_pins(plan: &Plan, pins: Pins) -> Plan {
     Plan::new(Fabric::new(Arc::new(topology)))
 }
 
-/// A pinned packet leaves by its uplink. It uses the group if no equipment in use leads from that uplink to the NIC.
+/// A pinned packet leaves by its uplink. It uses the group if every path over that uplink is absent or
+/// drained.
 fn every_pin_holds(plan: &Plan, pins: &Pins) {
     let walker = Walker::new(plan);
     for (switch, of) in pins {
@@ -261,11 +263,11 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
             let leads = upper.is_some_and(|(upper, _)| {
                 let mut ends = Ends::default();
                 walker.flood(upper, *to, 1, &mut ends);
-                // A T0 has no route to a NIC without a cable, although the path ends there.
+                // If the NIC has no cable, its T0 drops the packet, but the uplink reaches that T0.
                 ends.delivered > 0 || ends.dropped.contains(&to.t0(switch.plane))
             });
             if hops == [Some(link)] {
-                assert!(leads, "{switch:?} sends what is for {to:?} where nothing leads on");
+                assert!(leads, "{switch:?} sends packets for {to:?} to an uplink without a path");
             } else if leads && plan.topology().exceptions.drained_switches.is_empty() {
                 let is_drained = plan.fabric().is_drained(link);
                 assert!(
@@ -277,7 +279,8 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
     }
 }
 
-/// Returns whether a part of the plane of a cable is drained; such a path is used only without alternative.
+/// Returns whether the plane of a cable, or any cable in it, is drained. A drained path is only a last
+/// resort.
 fn drained_behind(plan: &Plan, link: Link) -> bool {
     let exceptions = &plan.topology().exceptions;
     exceptions.drained_links.iter().any(|drained| drained.plane() == link.plane())
@@ -317,7 +320,7 @@ fn shape(exceptions: &str) -> Shape {
 }
 
 /// Ports and weights of the route from the first T0 to a group.
-fn way(plan: &Plan, group: u16) -> Vec<(String, u16)> {
+fn next_hops(plan: &Plan, group: u16) -> Vec<(String, u16)> {
     let walker = Walker::new(plan);
     let from = plan.switches().next().expect("a T0");
     let to = Nic { zone: closc_topology::ZoneId(0), group, downlink: 0 };
@@ -326,12 +329,12 @@ fn way(plan: &Plan, group: u16) -> Vec<(String, u16)> {
 }
 
 fn weights(plan: &Plan, group: u16) -> Vec<u16> {
-    way(plan, group).into_iter().map(|(_, weight)| weight).collect()
+    next_hops(plan, group).into_iter().map(|(_, weight)| weight).collect()
 }
 
 /// Without losses, a T0 needs a single upward route.
 #[test]
-fn a_whole_fabric_has_one_group() {
+fn a_complete_fabric_needs_one_upward_route() {
     let plan = shape("").routed(Routing::EcmpStatic);
     let t0 = plan.device(plan.switches().next().expect("a T0"));
     let prefixes: Vec<String> = t0.routes.iter().map(|route| route.prefix.to_string()).collect();
@@ -355,16 +358,16 @@ fn a_whole_fabric_has_one_group() {
 fn weights_follow_surviving_capacity() {
     let plan = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").routed(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [2, 2, 2, 2, 1, 1, 2, 2]);
-    assert_eq!(weights(&plan, 2), [1; 8], "other groups are not concerned");
+    assert_eq!(weights(&plan, 2), [1; 8], "other groups are not affected");
     let both = "exceptions: { absent: [ p0-t0-002--p0-t1-003, p0-t0-002--p0-t1-003#2 ] }\n";
     let plan = shape(both).routed(Routing::EcmpStatic);
-    assert_eq!(weights(&plan, 1), [1; 6], "a T1 without a cable to the group is left out");
-    assert!(way(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-003:")));
+    assert_eq!(weights(&plan, 1), [1; 6], "a T1 without a cable to the group is omitted");
+    assert!(next_hops(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-003:")));
 }
 
 /// FRR cannot weight static routes: three complete T1s carry more than four of which one has half its capacity.
 #[test]
-fn without_weights_a_half_t1_is_left_out() {
+fn without_weights_a_half_t1_is_omitted() {
     let exceptions = "exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n";
     let routed =
         shape(exceptions).yaml().replace("os: linux }", "os: frr }").replace("os: linux,", "os: frr,");
@@ -373,11 +376,11 @@ fn without_weights_a_half_t1_is_left_out() {
 }
 
 #[test]
-fn what_is_drained_is_the_last_resort() {
+fn drained_equipment_is_the_last_resort() {
     let drained = "exceptions: { drained: [ p0-t1-001, p0-t0-003--p0-t1-002 ] }\n";
     let plan = shape(drained).routed(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [1; 6]);
-    assert!(way(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-001:")));
+    assert!(next_hops(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-001:")));
     let all = "exceptions: { drained: [ p0-t0-002 ] }\n";
     let plan = shape(all).routed(Routing::EcmpStatic);
     assert_eq!(weights(&plan, 1), [1; 8], "a drained T0 can be reached until it is gone");
@@ -419,13 +422,14 @@ fn pins_take_their_uplink_while_it_leads_there() {
     assert_eq!(uplink(&whole, 2, 1), ["p0-t1-002:eth1"]);
     every_copy_arrives(&whole);
     let cut = pinned("exceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\n");
-    assert_eq!(uplink(&cut, 1, 0), ["p0-t1-002:eth1", "p0-t1-003:eth1"], "the group of what is left");
+    assert_eq!(uplink(&cut, 1, 0), ["p0-t1-002:eth1", "p0-t1-003:eth1"], "the remaining uplinks");
     assert_eq!(uplink(&cut, 1, 1), ["p0-t1-002:eth1"]);
     assert_eq!(uplink(&cut, 2, 0), ["p0-t1-001:eth1"], "other groups keep their pin");
     every_copy_arrives(&cut);
 }
 
-/// A pin of the file also uses a path with less capacity, deliberately. It takes precedence over `pin: downlink`.
+/// A pin in the fabric file uses its uplink even if less capacity remains there. It takes precedence over
+/// `pin: downlink`.
 #[test]
 fn pins_of_the_file_take_any_uplink_that_leads_there() {
     let base = |lines: &str| {

@@ -1,10 +1,11 @@
-//! Every fabric file in `tests/errors/plan` is valid but exceeds its hardware, and gives exactly the message beside it.
+//! Every fabric file in `tests/errors/plan` is a valid topology, and its plan gives exactly the message
+//! beside it.
 //!
 //! In: Markdown files with a fabric and its message. Out: one failure per file. `CLOSC_BLESS=1` rewrites the messages;
 //! read them before they are committed.
 
 #[path = "../../topology/tests/support/mod.rs"]
-#[allow(dead_code, reason = "the files here go one stage further than those of the topology")]
+#[allow(dead_code, reason = "only the tests of the topology use the complete module")]
 mod support;
 
 use std::sync::Arc;
@@ -66,7 +67,7 @@ fn the_examples_of_rules_break_them() {
 }
 
 #[test]
-fn a_deep_buffer_takes_eighty_and_a_hundred_and_twenty_kilometres() {
+fn a_deep_buffer_supports_80_km_and_120_km() {
     for (length, each) in [("80km", 53_305_344_u64), ("120km", 79_900_672)] {
         let text = format!(
             "
@@ -91,7 +92,8 @@ qos: lossless
         let buffers = qos.buffers.as_ref().unwrap();
         let headrooms: Vec<u64> =
             (0..qos.kinds.len()).filter_map(|kind| Some(buffers.headroom(kind)?.xoff.0)).collect();
-        // 53.3 MB and 79.9 MB: the published rows, exceeded by at most 0.1 %.
+        // The published headroom is 53.3 MB for 80 km and 79.9 MB for 120 km. The computed headroom is not
+        // smaller, and at most 0.1 % larger.
         let published = each..=each + each / 1000;
         assert!(headrooms.iter().any(|found| published.contains(found)), "{length}: {headrooms:?}");
     }

@@ -60,8 +60,9 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Array indices are unique and invertible, and their T2s agree with the wiring.
-fn places_are_those_of_the_wiring(plan: &Plan) {
+/// Array indices of links and NICs are invertible, those of links are unique, and computed T2s agree with the
+/// wiring.
+fn indices_agree_with_the_wiring(plan: &Plan) {
     let (fabric, numbers) = (plan.fabric(), Numbers::new(plan.topology()));
     for nic in fabric.nics() {
         assert_eq!(numbers.nic_at(numbers.nic(nic)), nic);
@@ -143,8 +144,8 @@ fn every_address_is_unique(plan: &Plan) {
     }
 }
 
-/// Everything in an intent as text: ports and routes, one per line.
-fn routes_of_hosts(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
+/// Ports, routes, BGP and SRv6 settings of every switch and the NICs of every node as text, one per line.
+fn intent_lines(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
     let devices = plan.switches().map(|switch| {
         let device = plan.device(switch);
         let mut lines: BTreeSet<String> = device
@@ -181,7 +182,7 @@ fn routes_of_hosts(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
 
 /// Returns the number of lines that growth added, after checking that it removed none.
 fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
-    let (before, after) = (routes_of_hosts(before), routes_of_hosts(after));
+    let (before, after) = (intent_lines(before), intent_lines(after));
     let mut added = 0;
     for (device, lines) in &before {
         let now = after.get(device).unwrap_or_else(|| panic!("{device} is gone"));
@@ -192,12 +193,13 @@ fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
     added
 }
 
-/// Plans a shape whose planes share a block, or have one each.
+/// Plans a shape. With `blocks`, each plane has its own uSID block, otherwise all planes share one.
 fn planned(shape: &Shape, blocks: bool) -> Plan {
     if blocks { plan(&in_blocks(&shape.yaml())) } else { shape.plan() }
 }
 
-/// Shapes to which a T1 can be added without new wiring: there are no rows, or a row is free for the new T1.
+/// Shapes to which a T1 can be added without moving cables: there are no rows, or a row is free for the new
+/// T1.
 fn growing() -> impl Strategy<Value = Shape> {
     let has_room = |shape: &Shape| shape.t2.as_ref().is_none_or(|t2| t2.rows == 0 || t2.rows > shape.t1);
     prop_oneof![two_tiers(), three_tiers()].prop_filter("a row for another T1", has_room)
@@ -217,12 +219,12 @@ proptest! {
     }
 
     #[test]
-    fn numbers_say_what_the_wiring_says(shape in prop_oneof![two_tiers(), three_tiers()]) {
-        places_are_those_of_the_wiring(&shape.plan());
+    fn indices_of_all_tiers_agree_with_the_wiring(shape in prop_oneof![two_tiers(), three_tiers()]) {
+        indices_agree_with_the_wiring(&shape.plan());
     }
 
     #[test]
-    fn counts_are_what_walking_finds(shape in excepted()) {
+    fn counts_equal_the_lengths_of_listings(shape in excepted()) {
         let plan = shape.plan();
         let (fabric, counts) = (plan.fabric(), plan.fabric().counts());
         let tier = |tier| fabric.switches().filter(|switch| switch.tier == tier).count() as u64;
@@ -236,14 +238,15 @@ proptest! {
     #[test]
     fn one_tier_has_places_and_addresses_too(shape in one_tier()) {
         let plan = shape.plan();
-        places_are_those_of_the_wiring(&plan);
+        indices_agree_with_the_wiring(&plan);
         every_address_is_unique(&plan);
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
         let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
         for grown in [group, nic] {
             growth_removes_nothing(&plan, &grown.plan());
         }
-        // T1s above change routes, and neither names nor addresses. Shapes of three planes have other pools with T1s.
+        // T1s above change routes, but not names or addresses. Shapes of three planes are skipped, because
+        // T1s change their pools.
         let with_t1s = Shape { t1: 2, ..shape.clone() }.routed(Routing::EcmpStatic);
         for nic in plan.fabric().nics().filter(|_| shape.planes != 3) {
             prop_assert_eq!(plan.addresses().nic(nic), with_t1s.addresses().nic(nic));
@@ -257,12 +260,12 @@ proptest! {
             shape.routed(if bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic })
         };
         let plan = routed(&shape);
-        places_are_those_of_the_wiring(&plan);
+        indices_agree_with_the_wiring(&plan);
         every_address_is_unique(&plan);
         for by in [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]] {
             growth_removes_nothing(&plan, &routed(&shape.resized(by)));
         }
-        // T2s change routes, and neither names nor addresses.
+        // T2s change routes, but not names or addresses.
         let t2 = shape.t2.as_ref().map(|t2| T2 { steps: 1, rows: 8, ..t2.clone() });
         let with_t2s = Shape { t2, ..shape.clone() }.routed(Routing::EcmpStatic);
         for nic in plan.fabric().nics() {
@@ -305,7 +308,7 @@ proptest! {
         }
     }
 
-    /// If planes have their own blocks, growth renumbers nothing either, including growth by a plane.
+    /// If each plane has its own block, growth renumbers nothing, even if a plane is added.
     #[test]
     fn growth_renumbers_nothing_in_blocks(shape in growing()) {
         let before = planned(&shape, true);
@@ -386,7 +389,7 @@ fn t1s_share_rows() {
     let before = shared(&shape);
     assert_eq!(before.topology().count(TierId::T2), 4);
     walk_everything(&before);
-    places_are_those_of_the_wiring(&before);
+    indices_agree_with_the_wiring(&before);
     every_address_is_unique(&before);
     let after = shared(&Shape { t1: 6, ..shape.clone() });
     walk_everything(&after);

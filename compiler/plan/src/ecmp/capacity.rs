@@ -6,7 +6,7 @@
 //! remaining capacity behind it. The capacity of a switch is the mean over its neighbours, because all switches of a
 //! tier share the capacity behind them (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
 
-mod alike;
+mod equal;
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use closc_fabric::Fabric;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use super::fraction::{Fraction, NOTHING, WHOLE, mean, part};
-use alike::Alike;
+use equal::EqualSwitches;
 
 /// Destination of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
-    /// A T0 group of a zone with all its planned cables.
+    /// Any T0 group of a zone that has all its planned cables.
     Zone(ZoneId),
     /// One T0 group.
     Group(ZoneId, u16),
@@ -37,7 +37,7 @@ impl Scope {
 pub(crate) struct Capacities<'a> {
     fabric: &'a Fabric,
     with_drained: bool,
-    alike: BTreeMap<PlaneId, Alike<'a>>,
+    equal: BTreeMap<PlaneId, EqualSwitches<'a>>,
     known: BTreeMap<(Kind, Scope), Fraction>,
 }
 
@@ -51,7 +51,7 @@ enum Kind {
 impl<'a> Capacities<'a> {
     /// Makes the capacities of a fabric; drained cables count only on request.
     pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
-        Capacities { fabric, with_drained, alike: BTreeMap::new(), known: BTreeMap::new() }
+        Capacities { fabric, with_drained, equal: BTreeMap::new(), known: BTreeMap::new() }
     }
 
     fn topology(&self) -> &'a Topology {
@@ -67,8 +67,8 @@ impl<'a> Capacities<'a> {
             };
         }
         let topology = self.topology();
-        let alike = self.alike.entry(at.plane).or_insert_with(|| Alike::new(topology, at.plane));
-        let kind = match (at.tier, alike.row(at)) {
+        let equal = self.equal.entry(at.plane).or_insert_with(|| EqualSwitches::new(topology, at.plane));
+        let kind = match (at.tier, equal.row(at)) {
             (TierId::T1 | TierId::T2, Some(row)) => Kind::Row(at.plane, at.tier, row),
             _ => Kind::Alone(at),
         };
@@ -77,14 +77,14 @@ impl<'a> Capacities<'a> {
         }
         let neighbours = match (at.tier, scope) {
             (TierId::T0, _) => self.above(at).map(|t1| (t1, 1)).collect(),
-            (TierId::T1, _) => alike.above(at),
-            (TierId::T2, Scope::Zone(zone)) => alike.below(at, zone),
-            // Each T1 has its own cables to the group.
+            (TierId::T1, _) => equal.above(at),
+            (TierId::T2, Scope::Zone(zone)) => equal.below(at, zone),
+            // Each T1 has its own cables to the group, so one T1 cannot represent others.
             (TierId::T2, Scope::Group(zone, _)) => self.below_t2(at, zone).map(|t1| (t1, 1)).collect(),
         };
-        let count = neighbours.iter().map(|(_, alike)| alike).sum();
+        let count = neighbours.iter().map(|(_, equal)| equal).sum();
         let left =
-            mean(neighbours.into_iter().map(|(next, alike)| self.through(at, next, scope) * alike), count);
+            mean(neighbours.into_iter().map(|(next, equal)| self.through(at, next, scope) * equal), count);
         self.known.insert((kind, scope), left);
         left
     }

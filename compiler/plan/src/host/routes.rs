@@ -38,7 +38,7 @@ pub struct NodeRoutes {
 pub struct NodeDestination {
     /// The NIC.
     pub nic: Nic,
-    /// Its name, for people.
+    /// Its name, for display.
     pub name: String,
     /// Its address.
     pub address: Address,

@@ -1,6 +1,6 @@
 //! The eBGP settings of one switch, as a part of its intent.
 //!
-//! Plain data for renderers. Invariants: sides without neighbours are omitted.
+//! Plain data for renderers. Invariants: directions without neighbours are omitted.
 
 use std::net::Ipv4Addr;
 
@@ -17,11 +17,11 @@ pub struct BgpIntent {
     pub multipath: u16,
     /// Its own announcements.
     pub networks: Vec<Prefix>,
-    /// Prefixes accepted from all neighbours: those of one length in a pool.
+    /// Prefixes accepted from all neighbours. Each entry is a pool and a prefix length.
     pub accepts: Vec<Accepted>,
     /// Its neighbours, in the order of their ports.
     pub neighbours: Vec<BgpNeighbour>,
-    /// Common values of all neighbours of a side, by side; sides without neighbours are skipped.
+    /// Common values of all neighbours in one direction. Directions without neighbours are omitted.
     pub sides: Vec<BgpSide>,
     /// Timers of failure detection.
     pub timers: BgpTimers,
@@ -46,7 +46,7 @@ pub enum BgpDirection {
 }
 
 impl BgpDirection {
-    /// Returns the word used in configurations.
+    /// Returns its name in configurations.
     pub fn word(self) -> &'static str {
         match self {
             BgpDirection::Below => "BELOW",
@@ -68,10 +68,10 @@ pub struct BgpNeighbour {
     pub drained: bool,
 }
 
-/// Common values of all neighbours of one side.
+/// Common values of all neighbours in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BgpSide {
-    /// The side.
+    /// The direction.
     pub direction: BgpDirection,
     /// Maximum AS path length accepted from there; absent: any.
     pub longest_accepted: Option<u8>,
@@ -79,15 +79,16 @@ pub struct BgpSide {
     pub longest_announced: Option<u8>,
     /// Number of prefixes from one neighbour above which the session is closed.
     pub prefixes_max: u32,
-    /// Bandwidth attribute of each announced route, from which receivers compute weights; absent if paths are never
-    /// partially lost, or if the switch cannot announce it.
+    /// Bandwidth attribute of each announced route, from which receivers compute weights. Absent if no
+    /// neighbour can lose only part of the capacity behind it, or if the switch cannot announce the
+    /// attribute.
     pub bandwidth: Option<BgpBandwidth>,
 }
 
 /// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BgpBandwidth {
-    /// That of one cable, in Mb/s. All cables of a tier are equal, so only ratios matter.
+    /// A nominal value for one cable, in Mb/s. All cables of a tier are equal, so only ratios matter.
     Cable(u16),
     /// The sum over all paths in use.
     Sum,

@@ -32,7 +32,7 @@ pub struct Traffic {
 pub enum JobError {
     /// The sizes of groups are invalid.
     #[error(
-        "a job of {tensor} x {data} x {pipeline} ranks is none: each is at least 1, and the product fits 32 bits"
+        "invalid group sizes {tensor} x {data} x {pipeline}: expected numbers from 1 with a product below 2^32"
     )]
     Empty {
         /// Tensor-parallel ranks.
@@ -107,7 +107,7 @@ impl Job {
         ((tensor + self.tensor * (data + self.data * pipeline)) / self.gpus_per_node) as usize
     }
 
-    /// Returns the nodes in a row, and the number of consecutive nodes of a group in it.
+    /// Returns the nodes in an order, and the number of consecutive nodes that contain one stage or replica.
     pub(super) fn row(&self, order: Order) -> (Vec<usize>, usize) {
         match order {
             Order::Stages => {

@@ -1,8 +1,8 @@
 //! ECN thresholds of each queue.
 //!
-//! In: the intent of a switch, its kinds of ports and the space of its queues. Out: thresholds by kind and queue.
-//! Invariants: a queue is marked before it is full or pauses its senders. If the profile does not mark the last hop,
-//! queues of ports to NICs are not marked.
+//! In: the intent of a switch, its kinds of ports and the buffer space of its queues. Out: thresholds by kind
+//! and queue. Invariants: a queue is marked before it is full or pauses its senders. If the profile does not
+//! mark the last hop, queues of ports to NICs are not marked.
 
 use std::collections::BTreeMap;
 
@@ -15,32 +15,32 @@ use super::kind::FullPanel;
 use super::{PortKind, SwitchBuffers};
 use crate::intent::DeviceIntent;
 
-/// The highest threshold of a kernel queue, limited by the bits of its averages (`red_check_params`).
-const LONGEST: Bytes = Bytes(1 << 29);
+/// The highest threshold of a kernel queue. The kernel keeps scaled averages in 32 bits (`red_check_params`).
+const THRESHOLD_MAX: Bytes = Bytes(1 << 29);
 
-/// The space of queues.
+/// The buffer space that queues can use.
 #[derive(Clone, Copy)]
-pub(super) enum Room<'a> {
-    /// A part of a shared buffer, with a full panel of ports.
+pub(super) enum QueueSpace<'a> {
+    /// A part of a buffer that all ports of the full panel share.
     Shared { buffers: &'a SwitchBuffers, full: FullPanel },
     /// A queue of its own for each class, with this many packets of full size, or more if configured thresholds require
     /// it.
     Own { packets: u32 },
 }
 
-impl Room<'_> {
+impl QueueSpace<'_> {
     /// Granularity of thresholds.
     fn cell(self) -> Bytes {
         match self {
-            Room::Shared { buffers, .. } => buffers.memory.cell,
-            Room::Own { .. } => Bytes(1),
+            QueueSpace::Shared { buffers, .. } => buffers.memory.cell,
+            QueueSpace::Own { .. } => Bytes(1),
         }
     }
 
     /// Returns the limit that the upper threshold of a class must stay below.
     fn limit(self, class: &Class, rule: Ecn, mtu: Bytes) -> Limit {
         match self {
-            Room::Shared { buffers, full } => {
+            QueueSpace::Shared { buffers, full } => {
                 // Computed thresholds are valid even if every port of the panel is full. Configured ones are accepted
                 // if a single full port can reach them.
                 let users = match rule {
@@ -53,9 +53,9 @@ impl Room<'_> {
                     Limit::Queue(buffers.share(class.egress_threshold, users))
                 }
             }
-            Room::Own { packets } => Limit::Queue(match rule {
+            QueueSpace::Own { packets } => Limit::Queue(match rule {
                 Ecn::Fill(_) => Bytes(mtu.0.saturating_mul(packets.into())),
-                Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Computed(_) => LONGEST,
+                Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Computed(_) => THRESHOLD_MAX,
             }),
         }
     }
@@ -64,12 +64,12 @@ impl Room<'_> {
 pub(super) fn marks(
     intent: &DeviceIntent<'_>,
     kinds: &[PortKind],
-    room: Room<'_>,
+    space: QueueSpace<'_>,
 ) -> Result<Vec<BTreeMap<Queue, EcnThresholds>>, EcnError> {
     let of_kind = |kind: &PortKind| {
         let mut found = BTreeMap::new();
         for (queue, classes) in intent.qos.queues() {
-            if let Some(thresholds) = thresholds(intent, kind, classes[0], room)? {
+            if let Some(thresholds) = thresholds(intent, kind, classes[0], space)? {
                 found.insert(queue, thresholds);
             }
         }
@@ -83,15 +83,15 @@ fn thresholds(
     intent: &DeviceIntent<'_>,
     kind: &PortKind,
     class: &Class,
-    room: Room<'_>,
+    space: QueueSpace<'_>,
 ) -> Result<Option<EcnThresholds>, EcnError> {
     let rule = intent.qos.ecn_rule(class, kind.place);
     rule.thresholds(&EcnContext {
         speed: kind.speed,
-        cell: room.cell(),
+        cell: space.cell(),
         mtu: kind.mtu,
         place: kind.place,
         base_rtt: intent.base_rtt,
-        limit: room.limit(class, rule, kind.mtu),
+        limit: space.limit(class, rule, kind.mtu),
     })
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 
 /// The T1s and T2s of a plane, after exceptions.
-pub(super) struct Alike<'a> {
+pub(super) struct EqualSwitches<'a> {
     topology: &'a Topology,
     rows: u16,
     /// Number of T2s per T1.
@@ -19,7 +19,7 @@ pub(super) struct Alike<'a> {
     odd: BTreeSet<Switch>,
 }
 
-impl<'a> Alike<'a> {
+impl<'a> EqualSwitches<'a> {
     pub(super) fn new(topology: &'a Topology, plane: PlaneId) -> Self {
         let exceptions = &topology.exceptions;
         let of_tier = |tier| from(plane, tier, ZoneId(0), 0);
@@ -37,7 +37,7 @@ impl<'a> Alike<'a> {
             }
         }
         let reached = topology.t1.up.count / topology.t1.parallel.max(1);
-        Alike { topology, rows: topology.t2_rows(), reached, odd }
+        EqualSwitches { topology, rows: topology.t2_rows(), reached, odd }
     }
 
     /// Returns the row of a T1 or T2 that equals the others of its row; `None` if it represents only itself.
@@ -58,7 +58,8 @@ impl<'a> Alike<'a> {
         self.grouped(from(t2.plane, TierId::T1, zone, t2.index % self.rows), count)
     }
 
-    /// Groups `count` switches of a row, starting at the first: separate ones individually, and one for all others.
+    /// Groups `count` switches of a row, starting at the first. Each separate switch is a group of its own,
+    /// and one switch represents all others.
     fn grouped(&self, first: Switch, count: u16) -> Vec<(Switch, u64)> {
         let at = |step: u16| Switch { index: first.index + step * self.rows, ..first };
         let Some(last) = count.checked_sub(1).map(at) else { return Vec::new() };
