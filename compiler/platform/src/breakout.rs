@@ -92,7 +92,8 @@ impl Breakout {
         self.share.map_or(lanes, |share| share.lanes) / self.ports.max(1)
     }
 
-    /// Returns the breakout of a complete cage into ports of this kind; `None` if their lanes do not divide a cage.
+    /// Returns the breakout that splits a complete cage into ports of the same width and speed; `None` if the
+    /// width does not divide the cage.
     pub(crate) fn of_whole_cages(&self, lanes: u8) -> Option<Breakout> {
         let width = self.width(lanes);
         let divides_share = self.share.is_none_or(|share| share.lanes.is_multiple_of(self.ports));
@@ -100,8 +101,9 @@ impl Breakout {
         divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
     }
 
-    /// Moves a share to the last lanes of a cage with this number of lanes, if ports of another breakout are in the
-    /// same cage. The ports before it are those that fit, used or not. A breakout of complete cages does not change.
+    /// Moves a share to the last lanes of a cage with this number of lanes, if ports of another breakout are
+    /// in the same cage. `Share::ports` counts all ports of that breakout that fit on the lanes before it,
+    /// even unused ones. A breakout of complete cages does not change.
     #[must_use]
     pub fn behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
         if let (Some(share), Some(other)) = (&mut self.share, other) {
@@ -132,7 +134,7 @@ impl Panel {
             && whole.is_some_and(|whole| self.breakouts.contains(&whole))
     }
 
-    /// Returns the breakouts by which hwskus are found, each once.
+    /// Returns the set of breakouts by which an hwsku is looked up.
     pub(crate) fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
         breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.lanes)).collect()
     }
@@ -161,7 +163,7 @@ impl schemars::JsonSchema for Breakout {
             });
         }
         schemars::json_schema!({
-            "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`; with the lanes that they take where others take the rest, as in `1x800G(4)`",
+            "description": "ports a cage is split into, `x` and the speed of each, as in `8x100G`. `(N)` after the speed limits them to N lanes of the cage, as in `1x800G(4)`",
             "type": "string",
             "pattern": r"^[0-9]{1,2}x[0-9]+(\.[0-9]+)?[TGM](\([0-9]+\))?$"
         })
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_breakout() {
+    fn rejects_malformed_breakouts() {
         for text in [
             "",
             "x",

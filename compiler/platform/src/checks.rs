@@ -1,7 +1,7 @@
 //! Required contents of a catalogue file.
 //!
-//! In: a shaped file. Out: diagnostics. Invariants: every rule has a file with its check, its reason, an example that
-//! breaks it, and the fix. Every check runs, so one run reports every error.
+//! In: a parsed file. Out: diagnostics. Invariants: every rule has a file with its check, its reason, an
+//! example that breaks it, and the fix. Every check runs, so one run reports every error.
 
 pub(crate) mod breakouts;
 pub(crate) mod buffer;

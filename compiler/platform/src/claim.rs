@@ -16,7 +16,7 @@ pub enum Provenance {
     Published(String),
     /// It was read from a switch.
     Measured(String),
-    /// No source publishes it: the value is cautious, and the text gives the reason.
+    /// No source publishes it: the value is conservative, and the text gives the reason.
     Assumed(String),
 }
 
@@ -69,7 +69,7 @@ pub enum SkuFeature {
 /// Certainty that a switch has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing<'a> {
-    /// The platform lists it, and the hwsku in use is not known to lack it.
+    /// The platform lists it, and the facts of the hwsku in use confirm or omit it.
     Has,
     /// The platform lists it, but no source publishes it for the hwsku in use. Contains the hwsku and the reason.
     Assumed(&'a str, &'a str),
@@ -108,7 +108,7 @@ impl Platform {
         }
     }
 
-    /// Returns the hwsku in use and the first release with it, if a release lacks it.
+    /// Returns the hwsku in use and the first release that has it, if `release` is older.
     pub fn missing_hwsku(
         &self,
         (os, release): (Os, Release),

@@ -1,7 +1,7 @@
 //! Fields of a catalogue file.
 //!
-//! In: YAML. Out: [`File`], shaped but not yet checked. Invariants: an unknown key or word is refused; every value
-//! that a check may blame keeps its place.
+//! In: YAML. Out: [`File`], parsed but not yet checked. Invariants: unknown keys and keywords are rejected.
+//! Values that a check can report have their place in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,10 +66,10 @@ impl<T: JsonSchema> JsonSchema for At<T> {
 #[serde(deny_unknown_fields)]
 #[schemars(title = "closc platform", rename = "Platform")]
 pub(crate) struct File {
-    /// Name used in topologies: small letters, digits and dashes, for example `th5-512x100g`.
+    /// Name used in topologies: lowercase letters, digits and dashes, for example `th5-512x100g`.
     #[schemars(regex(pattern = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"), length(max = 63))]
     pub(crate) id: At<String>,
-    /// A line for people.
+    /// One-line description.
     pub(crate) title: String,
     /// Where the values come from: documents, repositories with commit and path.
     pub(crate) sources: Vec<String>,
@@ -90,7 +90,7 @@ pub(crate) struct File {
     /// SONiC's names for it; required if `os` lists `sonic`, otherwise rejected.
     #[serde(default)]
     pub(crate) sonic: Option<At<SonicFile>>,
-    /// Packet buffer; absent for software targets.
+    /// Packet buffer; absent for software targets, and if no source publishes it.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
     /// Accepted trimming settings; any if absent.
@@ -184,8 +184,8 @@ pub(crate) enum PortNumbersFile {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SerialLanes")]
 pub(crate) enum LanesFile {
-    /// In the order of the panel, from this lane. If the numbers of cages have a step, the lanes of unused cages are
-    /// skipped.
+    /// Consecutive lanes from this one, in panel order. If `numbers.step` is above 1, the lanes of unused
+    /// cages are skipped.
     From(u16),
     /// The first lane of each cage; the others follow it.
     First(Vec<u16>),
@@ -205,8 +205,8 @@ pub(crate) struct SonicFile {
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub(crate) platform: String,
-    /// The maker of the ASIC, by SONiC's `platform_asic`. Known faults of its software apply. If absent, the maker of
-    /// the headroom formula.
+    /// The maker of the ASIC, as in SONiC's `platform_asic`. It selects the known faults that apply. If
+    /// absent, it follows from the headroom formula.
     #[serde(default)]
     pub(crate) asic: Option<Maker>,
     /// Other hwskus, each for the breakouts in use on the switch.
@@ -222,8 +222,9 @@ pub(crate) struct SonicFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hwsku")]
 pub(crate) struct HwskuFile {
-    /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the first lanes
-    /// if it is first in the list. Otherwise it uses the last lanes, behind the first one in the list.
+    /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the
+    /// first lanes if it is first in the list. Otherwise it uses the last lanes, after the ports of the first
+    /// breakout in the list.
     pub(crate) breakouts: Vec<At<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
@@ -260,7 +261,7 @@ pub(crate) struct TrimmingFile {
     /// The queue of trimmed packets, if it cannot be chosen.
     #[serde(default)]
     pub(crate) queue: Option<Queue>,
-    /// The same for single hwskus.
+    /// Queue of trimmed packets by hwsku; overrides `queue`.
     #[serde(default)]
     pub(crate) queues: BTreeMap<String, Queue>,
     /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus of
@@ -287,8 +288,8 @@ pub(crate) struct LimitsFile {
     pub(crate) ecmp_groups: At<u32>,
     /// IPv6 neighbour entries.
     pub(crate) neighbours: At<u32>,
-    /// Source of each number. A fabric that needs more than an assumed number gets a warning, not an error. A number
-    /// without an entry is firm.
+    /// Source of each number. A fabric that needs more than an assumed number gets a warning, not an error. A
+    /// number without an entry is a hard limit.
     #[serde(default)]
     pub(crate) provenance: BTreeMap<Limit, Provenance>,
 }

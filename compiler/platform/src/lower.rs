@@ -1,4 +1,4 @@
-//! From a shaped and checked file to a [`Platform`].
+//! Converts a checked file to a [`Platform`].
 //!
 //! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
 
@@ -45,7 +45,7 @@ fn panel(file: &PanelFile) -> Panel {
         port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
         device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
-        serial_lanes: file.serial_lanes().expect("the check of lanes refuses what does not fit"),
+        serial_lanes: file.serial_lanes().expect("E1006 rejects lanes beyond 16 bits"),
     }
 }
 
@@ -58,7 +58,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
         hwskus: file
             .hwskus
             .into_iter()
-            .map(|one| (in_place(one.breakouts.iter().map(|at| at.value).collect(), lanes), one.hwsku))
+            .map(|one| (assign_lanes(one.breakouts.iter().map(|at| at.value).collect(), lanes), one.hwsku))
             .collect(),
         ecmp_widths: { file.facts.iter() }
             .filter_map(|(hwsku, facts)| Some((hwsku.clone(), facts.ecmp_width.as_ref()?.members)))
@@ -67,8 +67,8 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
     }
 }
 
-/// The breakouts of a hwsku, each on its lanes.
-fn in_place(mut breakouts: Vec<Breakout>, lanes: u8) -> BTreeSet<Breakout> {
+/// Assigns the breakouts of an hwsku to lanes of the cage.
+fn assign_lanes(mut breakouts: Vec<Breakout>, lanes: u8) -> BTreeSet<Breakout> {
     let first = breakouts.first().copied();
     for breakout in breakouts.iter_mut().skip(1) {
         *breakout = breakout.behind(first, lanes);

@@ -20,7 +20,7 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// Returns the maker by the file `platform_asic` of SONiC: `broadcom-dnx`.
+    /// Returns the maker from the contents of SONiC's file `platform_asic`, for example `broadcom-dnx`.
     pub fn of_platform_asic(text: &str) -> Option<Self> {
         match text.trim().split('-').next().unwrap_or_default() {
             "broadcom" => Some(Maker::Broadcom),
@@ -31,7 +31,7 @@ impl Maker {
         }
     }
 
-    /// Returns the name, for people.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Maker::Broadcom => "Broadcom",

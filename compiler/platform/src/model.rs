@@ -62,7 +62,7 @@ pub struct PhysicalPort {
     pub lanes: Vec<u16>,
     /// Speed.
     pub speed: Speed,
-    /// Its first lane counted over the panel, from 1.
+    /// Number of its first lane, counted over the panel from 1.
     pub number: u16,
     /// Port number for P4 and other numbered targets: `number`, or the number in the platform's port map.
     pub device: u16,
@@ -73,24 +73,24 @@ pub struct PhysicalPort {
 pub struct Platform {
     /// Name used in YAML, for example `th5-512x100g`.
     pub id: SmolStr,
-    /// A line for people.
+    /// One-line description.
     pub title: String,
     /// Targets that run on it.
     pub oses: Vec<Os>,
     /// The P4 pipeline of `os: p4`, if it is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<SmolStr>,
-    /// Its height in rack units. No artefact contains it, so digests of the meaning of a file omit it.
+    /// Its height in rack units. No artefact contains it, so topology digests omit it.
     #[serde(skip)]
     pub rack_units: Option<u16>,
-    /// Its power. No artefact contains it, so digests of the meaning of a file omit it.
+    /// Its power. No artefact contains it, so topology digests omit it.
     #[serde(skip)]
     pub power: Option<Power>,
     /// Front panel.
     pub panel: Panel,
     /// SONiC's names for it; absent if SONiC does not run on it.
     pub sonic: Option<Sonic>,
-    /// Packet buffer; absent for software targets, and if no file publishes it.
+    /// Packet buffer; absent for software targets, and if no source publishes it.
     pub buffer: Option<Buffer>,
     /// Accepted trimming settings; any if absent.
     pub trimming: Option<TrimmingLimits>,
@@ -98,10 +98,10 @@ pub struct Platform {
     pub limits: Limits,
     /// Features.
     pub features: Features,
-    /// Load balancing beyond a hash. Only checks read it, so digests of the meaning of a file omit it.
+    /// Load balancing beyond a hash. Only checks read it, so topology digests omit it.
     #[serde(skip)]
     pub balancing: Balancing,
-    /// Layouts of its ports by name. Digests of the meaning of a file contain the ports instead.
+    /// Layouts of its ports by name. Topology digests contain the ports instead.
     #[serde(skip)]
     pub layouts: BTreeMap<String, Layout>,
     /// Whether `cargo xtask platforms` made it. closc never chooses such a platform for the user.
@@ -137,7 +137,7 @@ pub struct Layout {
     /// Ports towards the tier above.
     #[serde(default)]
     pub up: Option<LayoutSide>,
-    /// Why a fabric cannot use the layout, if only its name is known.
+    /// Reason why a fabric cannot use the layout; set instead of `down` and `up`.
     #[serde(default)]
     pub refused: Option<String>,
 }
@@ -150,7 +150,7 @@ pub struct LayoutSide {
     pub breakout: Breakout,
     /// The cages, from 0.
     pub cages: CageSet,
-    /// The first port of the first cage, from 0.
+    /// Port of the first cage at which the side starts, from 0.
     #[serde(default)]
     pub first_port: u8,
 }
@@ -205,8 +205,9 @@ impl Panel {
         self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the bits of a port number in P4 pipelines that name ports by text: enough for all lanes of the panel and
-    /// the two special ports. The limit applies to software models of such a switch, not to the switch itself.
+    /// Returns the bits of a port number in P4 pipelines that name ports by text. They suffice for all lanes
+    /// of the panel and the two special ports. This width limits software models of such a switch, not the
+    /// switch itself.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;
@@ -267,15 +268,16 @@ pub struct Sonic {
     pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
-    /// The maker of the ASIC. Only known faults depend on it.
+    /// The maker of the ASIC. It only selects known faults.
     #[serde(skip)]
     pub asic: Option<Maker>,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
-    /// Members of an ECMP group of hwskus whose facts have a number of their own.
+    /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
-    /// Facts about single hwskus. Only checks read the others, so digests of the meaning of a file omit them.
+    /// Facts about individual hwskus. Except for ECMP widths, only checks read them, so topology digests omit
+    /// them.
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
@@ -284,7 +286,8 @@ pub struct Sonic {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HwskuFacts {
-    /// The first release of SONiC with the hwsku and the lanes of its ports; if absent, all supported releases have it.
+    /// The first SONiC release that has the hwsku with the port lanes of this platform; if absent, all
+    /// supported releases have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Release>,
     /// Whether SONiC supports uN.
@@ -320,7 +323,7 @@ pub struct TrimmingLimits {
     pub size_max: Option<Bytes>,
     /// The queue of trimmed packets, if it cannot be chosen.
     pub queue: Option<Queue>,
-    /// The same for single hwskus.
+    /// Queue of trimmed packets by hwsku; overrides `queue`.
     pub queues: BTreeMap<String, Queue>,
     /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -343,14 +346,14 @@ pub struct Limits {
     pub ipv6_routes: u32,
     /// Members of one ECMP group.
     pub ecmp_width: u32,
-    /// Larger sizes of ECMP groups with equal shares.
+    /// ECMP group sizes above `ecmp_width` whose members get equal shares.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub ecmp_sizes: BTreeSet<u32>,
     /// ECMP groups.
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
-    /// Sources of the numbers. Only checks read them, so digests of the meaning of a file omit them.
+    /// Sources of the numbers. Only checks read them, so topology digests omit them.
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
@@ -418,21 +421,23 @@ pub struct Features {
 }
 
 impl Platform {
-    /// Returns the name of the hardware. Entries of one switch have the same: SONiC names the hardware, not its ports.
+    /// Returns the name of the hardware, which all entries of one switch share. SONiC's platform name does
+    /// not depend on the port layout.
     pub fn hardware(&self) -> &str {
         self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
     }
 
-    /// Returns the used and the total cages of the switch, if `used` cages of this entry are in use. `chassis` is the entry
-    /// with all cages of the switch. A port block that takes the port numbers of two cages uses both.
+    /// Returns the used and the total cages of the switch, if `used` cages of this entry are in use.
+    /// `chassis` is the entry with all cages of the switch. If this entry has half as many, each of its cages
+    /// counts as two.
     pub fn cages_used(&self, used: u32, chassis: &Platform) -> (u32, u32) {
         let all = u32::from(chassis.panel.cages);
         let each = (all / u32::from(self.panel.cages).max(1)).max(1);
         (used * each, all)
     }
 
-    /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor and
-    /// machine. Without such a name, it is the first part of the name.
+    /// Returns the vendor: `nvidia` of `x86_64-nvidia_sn5600-r0`. ONIE names hardware by architecture, vendor
+    /// and machine. For a platform without an ONIE name, it is the first part of `id`.
     pub fn vendor(&self) -> &str {
         let onie = self.sonic.as_ref().and_then(|sonic| sonic.platform.split_once('-'));
         let name = onie.map_or(self.id.as_str(), |(_, machine)| machine);
@@ -447,8 +452,8 @@ impl Platform {
         self.oses.contains(&os)
     }
 
-    /// Returns whether it is a software target. In the catalogue, hardware has a packet buffer or SONiC's names;
-    /// derived hardware has no known buffer.
+    /// Returns whether it is a software target. Hardware in the catalogue has a packet buffer, SONiC's names
+    /// or both; derived hardware has only the names.
     pub fn is_software(&self) -> bool {
         self.buffer.is_none() && self.sonic.is_none()
     }

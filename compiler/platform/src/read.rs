@@ -85,7 +85,7 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
             shape::wrong(&found(written), words(expected), span)
         }
         Error::Message { msg, .. } => shape::bad(msg, span),
-        Error::DuplicateMappingKey { key, .. } => syntax::twice(key.as_deref(), span),
+        Error::DuplicateMappingKey { key, .. } => syntax::duplicate_key(key.as_deref(), span),
         other => syntax::unreadable(&plain(other), span),
     }
 }

@@ -1,11 +1,11 @@
-//! Reading of a switch's counters while it runs.
+//! Telemetry settings of an operating system: gNMI, node exporter and sFlow.
 //!
-//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription states its condition
-//! on the fabric, because servers reject paths of missing counters.
+//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription names the
+//! feature that its counters need, because gNMI servers reject paths of counters that do not exist.
 
 use serde::Deserialize;
 
-/// Reading of a switch's counters while it runs.
+/// Telemetry settings of an operating system.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
@@ -13,13 +13,13 @@ pub struct Telemetry {
     pub gnmi: Option<Gnmi>,
     /// The port of Prometheus's node exporter, if one runs on the switch.
     pub node_exporter: Option<u16>,
-    /// sFlow settings of a site.
+    /// Format of the sFlow settings that a site adds.
     pub sflow: Sflow,
     /// Why in-band telemetry (INT, IFA, IOAM) is not used.
     pub without_inband: String,
 }
 
-/// sFlow settings of a site.
+/// Format of the sFlow settings that a site adds.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sflow {
@@ -39,7 +39,7 @@ pub enum Sflow {
 pub struct Gnmi {
     /// The TCP port on which it listens by default.
     pub port: u16,
-    /// Encoding of values, in words of gNMIc.
+    /// Encoding of values, as a keyword of gNMIc.
     pub encoding: String,
     /// The subscriptions of a collector.
     pub subscriptions: Vec<Subscription>,
@@ -56,21 +56,21 @@ pub struct Subscription {
     pub target: Option<String>,
     /// Paths, as gNMI writes them.
     pub paths: Vec<String>,
-    /// Whether it is sent when it changes, not in intervals.
+    /// Whether updates are sent on change instead of at a sample interval.
     #[serde(default)]
     pub on_change: bool,
-    /// Condition on a fabric for such a counter.
+    /// Feature that a fabric must use for these counters to exist.
     #[serde(default)]
     pub needs: Option<Need>,
 }
 
-/// Condition on a fabric for certain counters.
+/// A feature that a fabric must use for certain counters to exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Need {
-    /// Classes that are paused (PFC).
+    /// Lossless classes (PFC).
     Lossless,
-    /// The watchdog of pauses.
+    /// PFC watchdog.
     Watchdog,
     /// Trimmed packets.
     Trimming,

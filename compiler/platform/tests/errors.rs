@@ -267,7 +267,7 @@ fn sonic_buffer_limits_features() {
     // orchagent: "value(9) is out of range: 0 <= index <= 7" (sonic-mgmt 26172).
     let trimming = "features: [trimming, pfc, ecn]\ntrimming: { size_min: 206, queue: 9 }";
     let found = one("features: [pfc, ecn]", trimming);
-    assert_eq!((found.0, &*found.1), ("E1011", "`trimming` has queue 9, and SONiC takes 0 to 7"));
+    assert_eq!((found.0, &*found.1), ("E1011", "`trimming` has queue 9, expected 0 to 7 with SONiC"));
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn a_port_map_numbers_every_lane_once() {
         assert!(found.iter().all(|(code, ..)| *code == "E1014") && found.len() == 1, "{found:?}");
         found[0].1.clone()
     };
-    assert_eq!(said(""), "ports are named by a port map, and there is no `device_ports`");
+    assert_eq!(said(""), "naming `device` needs `device_ports`");
     assert_eq!(said("  device_ports: [136]\n"), "`device_ports` has 1 entries for 2 cages");
     assert_eq!(said("  device_ports: [136, 138]\n"), "device port 138 is at cage 1 and at cage 2");
     assert_eq!(
@@ -329,7 +329,7 @@ fn a_port_map_numbers_every_lane_once() {
     let (code, message, _) = one("os: [sonic]\n", "os: [sonic]\npipeline: fabric_tna\n");
     assert_eq!(
         (code, message.as_str()),
-        ("E1014", "no switch runs pipeline `fabric_tna`: no operating system of `os` is programmed by one")
+        ("E1014", "pipeline `fabric_tna` is set, but `os` lists only systems that do not support `pipeline`")
     );
 }
 

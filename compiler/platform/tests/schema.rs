@@ -1,6 +1,6 @@
-//! The committed JSON Schema is the one the program makes.
+//! The committed JSON Schema is up to date.
 //!
-//! `CLOSC_BLESS=1 cargo test -p closc-platform --test schema` writes it again.
+//! `CLOSC_BLESS=1 cargo test -p closc-platform --test schema` regenerates it.
 
 use std::path::Path;
 
@@ -13,5 +13,5 @@ fn schema_is_fresh() {
         std::fs::write(&path, &made).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == made, "platform.schema.json is stale; set CLOSC_BLESS=1 to write it anew");
+    assert!(kept == made, "platform.schema.json is stale; set CLOSC_BLESS=1 to regenerate it");
 }

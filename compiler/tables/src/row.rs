@@ -38,7 +38,7 @@ impl Row {
 
     /// Adds a text.
     pub(crate) fn text(&mut self, value: impl Display) -> &mut Self {
-        write!(self.text, "{value}").expect("a text in memory takes every value");
+        write!(self.text, "{value}").expect("writing to a string succeeds");
         self.cells.push(Cell::Text(self.text.len()));
         self
     }
@@ -74,7 +74,7 @@ impl Row {
     pub(crate) fn list(&mut self, values: impl IntoIterator<Item = impl Display>) -> &mut Self {
         for (at, value) in values.into_iter().enumerate() {
             let space = if at > 0 { " " } else { "" };
-            write!(self.text, "{space}{value}").expect("a text in memory takes every value");
+            write!(self.text, "{space}{value}").expect("writing to a string succeeds");
         }
         self.cells.push(Cell::Text(self.text.len()));
         self

@@ -41,17 +41,22 @@ impl Selection {
 }
 
 /// Receives rows; an error ends the table.
-pub(crate) type Take<'a> = dyn FnMut(&Row) -> io::Result<()> + 'a;
+pub(crate) type RowSink<'a> = dyn FnMut(&Row) -> io::Result<()> + 'a;
 
 /// Makes the rows of a table.
-pub(crate) fn each(plan: &Plan, table: Table, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(crate) fn emit_rows(
+    plan: &Plan,
+    table: Table,
+    selection: &Selection,
+    take: &mut RowSink<'_>,
+) -> io::Result<()> {
     match table {
-        Table::Devices => devices::each(plan, selection, take),
-        Table::Links => links::each(plan, selection, take),
-        Table::Ports => ports::each(plan, selection, take),
-        Table::Addresses => addresses::each(plan, selection, take),
-        Table::Sids => sids::each(plan, selection, take),
-        Table::Routes => routes::each(plan, selection, take),
-        Table::Paths => paths::each(plan, selection, take),
+        Table::Devices => devices::emit_rows(plan, selection, take),
+        Table::Links => links::emit_rows(plan, selection, take),
+        Table::Ports => ports::emit_rows(plan, selection, take),
+        Table::Addresses => addresses::emit_rows(plan, selection, take),
+        Table::Sids => sids::emit_rows(plan, selection, take),
+        Table::Routes => routes::emit_rows(plan, selection, take),
+        Table::Paths => paths::emit_rows(plan, selection, take),
     }
 }

@@ -42,7 +42,7 @@ impl Table {
         Table::Paths,
     ];
 
-    /// Returns its name, which is also that of its file.
+    /// Returns its name, which is also the name of its file, without the extension.
     pub fn name(self) -> &'static str {
         match self {
             Table::Devices => "devices",

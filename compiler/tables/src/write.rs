@@ -16,7 +16,8 @@ use crate::table::Table;
 /// File format of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 4180, with the names of the columns in the first line; an absent value is empty.
+    /// RFC 4180, but with LF line ends. The first line has the names of the columns; an absent value is
+    /// empty.
     Csv,
     /// One object per line; an absent value is `null`.
     Jsonl,
@@ -34,7 +35,7 @@ impl Format {
         }
     }
 
-    /// Returns whether this build supports the format. Parquet is a feature.
+    /// Returns whether this build supports the format. Parquet needs the Cargo feature `parquet`.
     pub fn is_built_in(self) -> bool {
         self != Format::Parquet || cfg!(feature = "parquet")
     }
@@ -58,7 +59,7 @@ pub fn write<W: io::Write + Send>(
 ) -> io::Result<u64> {
     let mut writer = writer(table, format, out)?;
     let mut count = 0;
-    rows::each(plan, table, selection, &mut |row| {
+    rows::emit_rows(plan, table, selection, &mut |row| {
         debug_assert_eq!(row.values().count(), table.columns().len(), "{}", table.name());
         count += 1;
         writer.row(row)

@@ -19,7 +19,7 @@ fn plan(routing: &str) -> Plan {
 
 fn bytes(plan: &Plan, table: Table, selection: &Selection, format: Format) -> (Vec<u8>, u64) {
     let mut out = Vec::new();
-    let count = write(plan, table, selection, format, &mut out).expect("memory takes everything");
+    let count = write(plan, table, selection, format, &mut out).expect("writing to memory succeeds");
     (out, count)
 }
 
@@ -39,7 +39,7 @@ fn pairs(plan: &Plan) -> Selection {
 }
 
 #[test]
-fn tables_fit_each_other() {
+fn tables_are_consistent() {
     for routing in ["srv6-static", "ecmp-static", "bgp-unnumbered"] {
         let plan = plan(routing);
         let all = Selection::default();
@@ -118,7 +118,7 @@ fn planes_add_up() {
 }
 
 #[test]
-fn json_lines_say_the_same_as_csv() {
+fn json_lines_equal_csv() {
     let plan = plan("srv6-static");
     let wanted = pairs(&plan);
     for table in Table::ALL {
@@ -140,7 +140,7 @@ fn json_lines_say_the_same_as_csv() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn parquet_says_the_same_as_csv() {
+fn parquet_equals_csv() {
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
     use parquet::record::Field;
 
@@ -203,7 +203,7 @@ fn arrow_reads_the_same() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn parquet_that_is_not_built_in_is_refused() {
+fn parquet_needs_its_feature() {
     assert!(!Format::Parquet.is_built_in());
     let out = Vec::new();
     assert!(write(&plan("srv6-static"), Table::Links, &Selection::default(), Format::Parquet, out).is_err());

@@ -34,9 +34,9 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
                 &RULE,
                 format!("a buffer of {total} holds {} cells of {cell}", total.0 / cell.0),
             )
-            .at(buffer.total.span(source), "the whole buffer")
+            .at(buffer.total.span(source), "the complete buffer")
             .and(buffer.cell.span(source), "one cell")
-            .note(format!("at least {CELLS_MIN} cells are expected")),
+            .note(format!("expected at least {CELLS_MIN} cells")),
         );
     }
     let name = buffer.headroom.value.as_str();

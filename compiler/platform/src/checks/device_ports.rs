@@ -25,7 +25,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         file.pipeline.as_ref().filter(|_| !file.os.value.iter().any(|os| os.takes_pipelines()))
     {
         let message = format!(
-            "no switch runs pipeline `{}`: no operating system of `os` is programmed by one",
+            "pipeline `{}` is set, but `os` lists only systems that do not support `pipeline`",
             pipeline.value
         );
         found.push(Diagnostic::error(&RULE, message).at(pipeline.span(source), "never used"));
@@ -34,7 +34,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let names = |naming: &PortNaming| matches!(naming, PortNaming::Device);
     let Some(map) = &panel.device_ports else {
         if names(&panel.naming) || panel.namings.values().any(names) {
-            let message = "ports are named by a port map, and there is no `device_ports`";
+            let message = "naming `device` needs `device_ports`";
             found.push(Diagnostic::error(&RULE, message).at(panel.cages.span(source), "these cages"));
         }
         return;

@@ -26,14 +26,14 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         }
         let (min, max) = (section.value.size_min, section.value.size_max);
         if let Some(max) = max.filter(|max| *max < min) {
-            let message = format!("`trimming` takes no size: `size_min` is {min}, `size_max` is {max}");
+            let message = format!("`size_min` of `trimming` is {min}, expected at most `size_max` ({max})");
             found.push(Diagnostic::error(&RULE, message).at(place, ""));
         }
         let queues = section.value.queue.iter().chain(section.value.queues.values());
         let runs = file.os.value.iter().any(|os| os.has_hwskus());
         if let Some(queue) = queues.filter(|_| runs).find(|queue| queue.get() > Queue::UNICAST_MAX) {
             let message =
-                format!("`trimming` has queue {queue}, and SONiC takes 0 to {}", Queue::UNICAST_MAX);
+                format!("`trimming` has queue {queue}, expected 0 to {} with SONiC", Queue::UNICAST_MAX);
             found.push(Diagnostic::error(&RULE, message).at(place, "rejected by the switch"));
         }
     }

@@ -1,4 +1,4 @@
-//! E1010: the table sizes can hold a fabric.
+//! E1010: table sizes are above zero.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

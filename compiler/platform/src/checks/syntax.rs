@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-/// Bytes a catalogue file may have; the largest one shipped has a tenth of it.
+/// Maximum size of a catalogue file in bytes. The largest built-in file has about 9,000.
 pub(crate) const BYTES_MAX: usize = 128 * 1024;
 
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(crate) fn unreadable(message: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("platform file cannot be read: {message}")).at(span, "")
 }
 
-pub(crate) fn twice(key: Option<&str>, span: Span) -> Diagnostic {
+pub(crate) fn duplicate_key(key: Option<&str>, span: Span) -> Diagnostic {
     let key = key.map_or_else(|| "a key".to_owned(), |key| format!("key `{key}`"));
     Diagnostic::error(&RULE, format!("{key} is set twice in this mapping"))
         .at(span, "second time")
@@ -27,7 +27,7 @@ pub(crate) fn twice(key: Option<&str>, span: Span) -> Diagnostic {
 }
 
 pub(crate) fn too_large(bytes: usize, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("platform file has {bytes} bytes, at most {BYTES_MAX} are read"))
+    Diagnostic::error(&RULE, format!("platform file has {bytes} bytes, expected at most {BYTES_MAX}"))
         .at(span, "")
-        .help("write one SKU to a file")
+        .help("write one SKU per file")
 }

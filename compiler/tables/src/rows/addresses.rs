@@ -1,4 +1,4 @@
-//! Addresses: of switches, of both ends of their cables, and of NICs.
+//! Addresses of switches and NICs, and of both ends of numbered cables.
 
 use std::io;
 
@@ -6,16 +6,16 @@ use closc_fabric::PortUse;
 use closc_plan::{AddressPlan, CableEnd, Plan};
 use closc_topology::{Link, NicPort, Side, TierId};
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per address.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     of_switches(plan, selection, take)?;
     of_nics(plan, selection, take)
 }
 
-fn of_switches(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+fn of_switches(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (topology, addresses, mut row) = (plan.topology(), plan.addresses(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let (name, plane) = (plan.switch_name(switch), switch.plane.0);
@@ -39,7 +39,7 @@ fn of_switches(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::R
     Ok(())
 }
 
-fn of_nics(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+fn of_nics(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (topology, addresses, mut row) = (plan.topology(), plan.addresses(), Row::default());
     for nic in plan.fabric().nics() {
         let (node, number) = topology.node_of(nic);

@@ -5,11 +5,11 @@ use std::io;
 use closc_plan::Plan;
 use closc_topology::RackPlace;
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per device.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let exceptions = &topology.exceptions;
     let mut row = Row::default();

@@ -5,15 +5,15 @@ use std::io;
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, PortRef, Side, TierId};
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per cable.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for plane in selection.planes(plan) {
         for link in fabric.host_links(plane).chain(fabric.switch_links(plane)) {
-            one(plan, link, &mut row);
+            fill_row(plan, link, &mut row);
             take(&row)?;
         }
     }
@@ -29,7 +29,7 @@ fn kind(link: Link) -> &'static str {
     }
 }
 
-fn one(plan: &Plan, link: Link, row: &mut Row) {
+fn fill_row(plan: &Plan, link: Link, row: &mut Row) {
     let (topology, fabric, addresses) = (plan.topology(), plan.fabric(), plan.addresses());
     let ends = plan.cable_ends(link);
     let cable = fabric.cable(link);

@@ -6,11 +6,11 @@ use closc_fabric::{Port, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, Side, Switch};
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per port.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let (fabric, mut row) = (plan.fabric(), Row::default());
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let name = plan.switch_name(switch);

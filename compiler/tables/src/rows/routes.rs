@@ -4,11 +4,11 @@ use std::io;
 
 use closc_plan::{Plan, Target};
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per route, one device at a time.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     let mut row = Row::default();
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {
         let device = plan.device(switch);

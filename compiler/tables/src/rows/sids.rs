@@ -5,11 +5,11 @@ use std::io;
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort};
 
-use super::{Selection, Take};
+use super::{RowSink, Selection};
 use crate::row::Row;
 
 /// Makes one row per uSID and plane.
-pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
+pub(super) fn emit_rows(plan: &Plan, selection: &Selection, take: &mut RowSink<'_>) -> io::Result<()> {
     if !plan.is_source_routed() {
         return Ok(());
     }

@@ -20,7 +20,7 @@ use super::Writer;
 use crate::row::{Row, Value};
 use crate::table::{Kind, Table};
 
-/// Rows of a group: what DuckDB reads in one piece.
+/// Rows per row group: DuckDB's default.
 const GROUP: usize = 122_880;
 
 /// Name of the program, for the metadata of the file.
@@ -103,7 +103,7 @@ impl Column {
             }
             (Column::Text { present, .. } | Column::Integer { present, .. }, Value::Empty) => present.push(0),
             (Column::Text { .. }, Value::Integer(_)) | (Column::Integer { .. }, Value::Text(_)) => {
-                unreachable!("a row has the kinds of its table's columns")
+                unreachable!("each cell has the kind of its column")
             }
         }
     }
