@@ -1,8 +1,9 @@
 //! The two functions that a page calls: memory for a request, and its answer.
 //!
-//! In: a request that the page writes into the buffer. Out: an answer in the same buffer. Invariants: there is one
-//! buffer, owned by this module. The page reads and writes it only between calls, so this code follows no pointer.
-#![allow(unsafe_code, reason = "exported names are unsafe attributes; the code has none of its blocks")]
+//! In: a request that the page writes into the buffer. Out: an answer in the same buffer. Invariants: there
+//! is one buffer, owned by this module. The page reads and writes it only between calls. The functions here
+//! never dereference a pointer.
+#![allow(unsafe_code, reason = "`no_mangle` is an unsafe attribute; the code has no unsafe block")]
 
 use std::cell::RefCell;
 

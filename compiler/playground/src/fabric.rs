@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::device;
 
-/// The most switches and nodes in the list to choose from; the user types the names of others.
+/// Maximum number of switches, and of nodes, in the list to choose from. The user types the names of others.
 const NAMES_MAX: usize = 2000;
 
 /// Findings of a text, and its fabric where it has no errors.

@@ -1,8 +1,9 @@
 //! The compiler in a browser: a fabric file as text in, findings, drawings, configurations and figures as JSON out.
 //!
-//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate
-//! in it ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`. Findings and files equal
-//! those of the command line. A proof of too large a fabric is refused at once, with the number of cables.
+//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]), and the page that contains the
+//! compiled crate ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`.
+//! Findings and files equal those of the command line. A fabric that is too large to verify is rejected at
+//! once. The error contains its number of cables.
 
 mod abi;
 mod device;
@@ -50,7 +51,7 @@ enum Response {
     Error(String),
 }
 
-/// Text for people.
+/// Output as text.
 #[derive(Debug, Serialize)]
 struct Shown {
     text: String,

@@ -1,17 +1,16 @@
 //! The proof of a tree that is compiled in memory.
 //!
-//! In: a plan. Out: the output of `closc verify`. Invariants: a fabric whose tree would take a browser too long is
-//! refused, with its number of cables.
+//! In: a plan. Out: the output of `closc verify`. Invariants: a fabric is rejected if a browser would need
+//! too long for its tree. The error contains the number of cables.
 
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Hardware};
 use closc_verify::Options;
 use serde::Serialize;
 
-/// The most cables of a fabric that is proved here: a tree of some 30 MB.
+/// Maximum number of cables of a fabric that is verified here. Its tree has some 30 MB.
 const CABLES_MAX: u64 = 8192;
 
-/// A verdict.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     holds: bool,

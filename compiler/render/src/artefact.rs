@@ -32,10 +32,10 @@ pub enum RenderError {
         /// The message of the template engine, with the line.
         message: String,
     },
-    /// A text of an overlay that nothing uses.
+    /// A template of the overlay folder that is never used.
     #[error(
-        "template `{template}` replaces none of the shipped ones, and none includes it{near}; folders of templates are \
-         `{folders}`"
+        "template `{template}` is never used: it replaces no shipped template, and no other template \
+         includes it{near}; folders of templates are `{folders}`"
     )]
     Unknown {
         /// Its name.

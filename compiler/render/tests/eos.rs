@@ -482,7 +482,7 @@ fn pyavd_renders_the_same_lines() {
     let input = serde_json::to_vec(&intents).expect("JSON");
     child.stdin.take().expect("piped").write_all(&input).expect("it reads all before it writes");
     let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success(), "pyavd refuses what the intent says");
+    assert!(output.status.success(), "pyavd rejects its input");
     let theirs: BTreeMap<String, String> = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(theirs.len() >= 30 && theirs.keys().eq(own.keys()), "{:?}", theirs.keys());
     let mut count = 0;

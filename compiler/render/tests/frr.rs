@@ -75,13 +75,13 @@ fn routes_lead_to_neighbours_and_nowhere_else() {
         }
         assert_eq!(blackholes, 1, "{path}");
         assert!(prefixes.iter().all(|prefix| prefix.prefix_len() > 0), "{path}: a default route");
-        // As `show running-config` lists them.
+        // `show running-config` prints routes in this order.
         assert!(prefixes.is_sorted() && prefixes.len() > 4, "{path}: {prefixes:?}");
     }
 }
 
-/// staticd loses a SID that precedes its locator (sonic-buildimage 21826). The segment is a plain uN without
-/// dependencies (FRR 19981).
+/// staticd loses a SID that precedes its locator (sonic-buildimage 21826). The segment is a plain uN, which
+/// needs neither an interface nor a VRF (FRR 19981).
 #[test]
 fn locators_come_before_their_segments() {
     for (path, text) in texts(LAB, "frr.conf") {
@@ -107,7 +107,7 @@ fn locators_come_before_their_segments() {
 
 /// Static segments are installed on `sr0`, which must exist (sonic-buildimage 21857).
 #[test]
-fn the_device_of_the_segments_is_made() {
+fn the_device_for_segments_is_created() {
     let conf = texts(LAB, "frr.conf");
     let devices = texts(LAB, "devices.batch");
     assert_eq!(conf.len(), devices.len());
@@ -187,7 +187,7 @@ fn vtysh_understands_every_line() {
     }
 }
 
-/// The same pod with BGP, for both targets that support it.
+/// A pod with BGP, for either target that writes `frr.conf`.
 fn bgp_pod(hardware: &str, nic: &str, medium: &str) -> String {
     format!(
         "
@@ -219,10 +219,10 @@ fn bgp_texts() -> BTreeMap<String, String> {
     all.into_iter().chain(of_ipv4).flatten().collect()
 }
 
-/// A neighbour is identified by port and AS number, so a cable in the wrong plane brings no session up. Every side has
-/// a filter in both directions and a limit.
+/// A neighbour is identified by port and AS number, so a cable in the wrong plane brings no session up. Every
+/// side has a filter in both directions and a maximum number of prefixes.
 #[test]
-fn every_session_is_held_to_its_neighbour() {
+fn sessions_accept_only_the_planned_neighbour() {
     for (path, text) in bgp_texts() {
         let own = text.lines().find_map(|line| line.strip_prefix("router bgp ")).unwrap();
         let (mut ports, mut remotes) = (Vec::new(), Vec::new());

@@ -113,7 +113,10 @@ fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
     assert_eq!(topology.matches("class=\"0x030200\"").count(), 4);
     assert!(text(&files, "vccl.conf").contains("NCCL_ENABLE_FAULT_TOLERANCE=1"));
     let source_routed = text(&render(&fabric("srv6-static", "lossy-trim"), HostOutput::Nccl), "nccl.conf");
-    assert!(source_routed.contains("NCCL_IB_QPS_PER_CONNECTION=1\n"), "the NIC spreads by itself");
+    assert!(
+        source_routed.contains("NCCL_IB_QPS_PER_CONNECTION=1\n"),
+        "the NIC spreads one queue pair over paths"
+    );
     assert!(!source_routed.contains("FIFO_TC"), "no class for clear-to-send");
     let swapped = "{ base: lossless, classes: { cts: { dscp: [0] }, best-effort: { dscp: [46] } } }";
     let zero = text(&render(&fabric("ecmp-static", swapped), HostOutput::Nccl), "nccl.conf");
@@ -121,7 +124,7 @@ fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
 }
 
 #[test]
-fn a_backup_port_shares_nothing_where_there_is_one_that_does() {
+fn a_backup_port_shares_no_failure_domain_if_possible() {
     let plan = fabric("ecmp-static", "lossless");
     let pairs = plan.host(plan.nodes().next().unwrap()).backups();
     assert_eq!(pairs.len(), 8);
@@ -131,7 +134,7 @@ fn a_backup_port_shares_nothing_where_there_is_one_that_does() {
 }
 
 #[test]
-fn what_a_backup_port_cannot_avoid_is_said() {
+fn unavoidable_shared_domains_are_listed() {
     let one_plane = plan(
         "
 fabric: one
@@ -182,10 +185,10 @@ fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
     };
     let pairs: Vec<(u8, u8)> = backups(4).iter().map(|pair| (pair.primary.nic, pair.backup.nic)).collect();
     assert_eq!(pairs, [(0, 1), (1, 0), (2, 3), (3, 2)]);
-    assert!(backups(2).is_empty(), "the only port of a plane by NIC has no backup");
+    assert!(backups(2).is_empty(), "the only port of a node in a zone has no backup");
 }
 
-/// T0s that share a declared domain are not full backups of each other, and the file states that.
+/// T0s that share a declared domain are not full backups of each other, so the pair lists the domain.
 #[test]
 fn a_backup_port_in_the_same_domain_says_so() {
     let text = "
@@ -232,12 +235,12 @@ exceptions: { absent: [su001-n001/nic1.p1] }
 
 #[test]
 fn netplan_takes_the_files() {
-    if !has("netplan", "--help", "its files are not judged") {
+    if !has("netplan", "--help", "its files are not checked") {
         return;
     }
     for routing in ["srv6-static", "ecmp-static", "bgp-unnumbered"] {
         let file = text(&render(&fabric(routing, "lossless"), HostOutput::Netplan), "netplan.yaml");
-        let root = judge(&file);
+        let root = generate_units(&file);
         let unit = root.path().join("run/systemd/network/10-netplan-nic3p1.network");
         let unit = std::fs::read_to_string(unit).unwrap();
         assert!(unit.contains("Address=fd00:c105:2:100:2:2:0:a/127"), "{unit}");
@@ -246,7 +249,7 @@ fn netplan_takes_the_files() {
 }
 
 #[test]
-fn a_plane_that_does_not_lead_to_a_nic_asks_the_next_one() {
+fn traffic_to_a_nic_falls_through_planes_that_do_not_reach_it() {
     let text = "
 fabric: hole
 planes: 2
@@ -263,13 +266,13 @@ exceptions: { absent: [su002-n001/nic0.p0] }
     assert!(file.contains(&format!(
         "{{to: \"{far}\", via: \"fd00:c105:2:100:1:1:0:b\", metric: 1024, table: 1001}}"
     )));
-    if has("netplan", "--help", "its file is not judged") {
-        judge(&file);
+    if has("netplan", "--help", "its file is not checked") {
+        generate_units(&file);
     }
 }
 
 /// Runs netplan to generate units from a file; returns their folder.
-fn judge(file: &str) -> tempfile::TempDir {
+fn generate_units(file: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("etc/netplan");
     std::fs::create_dir_all(&folder).unwrap();
@@ -285,7 +288,9 @@ fn networkd_knows_every_key_of_its_units() {
     let daemon = "/lib/systemd/systemd-networkd";
     let namespace = Command::new("unshare").args(["-nm", "true"]).output();
     if !Path::new(daemon).exists() || !namespace.is_ok_and(|run| run.status.success()) {
-        closc_skip::skip("no systemd-networkd or no right to namespaces, so its units are not judged");
+        closc_skip::skip(
+            "systemd-networkd is not installed or may not create namespaces, so its units are not checked",
+        );
         return;
     }
     for routing in ["srv6-static", "ecmp-static"] {
@@ -303,7 +308,7 @@ fn networkd_knows_every_key_of_its_units() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // It has read its files when it lists links, and does not exit.
+        // The daemon does not exit. It has read its files once it has listed the links.
         let mut said = String::new();
         for line in BufReader::new(daemon.stdout.take().unwrap()).lines() {
             said += &(line.unwrap() + "\n");

@@ -1,11 +1,12 @@
 //! The topology file as NCCL reads it: the accepted syntax, the elements that NCCL adds, and devices that communicate
 //! directly.
 //!
-//! In: the file, and the NICs of the node. Out: the distance of each GPU to each NIC, by NCCL's rules. `parser.rs`
-//! states the rules of the parser. Invariants: NCCL adds a NIC below the PCI device of its address. If the file does
-//! not state the links of a device, NCCL reads them from the machine, but it does not search for the parent of a device
-//! in the file. One PCI switch between two devices is PIX, several are PXB, and a path over the CPU is PHB. GPUDirect
-//! is used up to PXB unless `NCCL_NET_GDR_LEVEL` is set (NCCL 2.30.7, `src/graph/topo.cc`, `paths.cc`).
+//! In: the file, and the NICs of the node. Out: the distance of each GPU to each NIC, by NCCL's rules.
+//! `parser.rs` contains the rules of the parser. Invariants: NCCL adds a NIC below the PCI device of its
+//! address. If a device in the file has no link speed and width, NCCL reads them from the machine. For
+//! devices in the file, NCCL does not search the machine for the parent. One PCI switch between two devices
+//! is PIX, several are PXB, and a path over the CPU is PHB. GPUDirect is used up to PXB unless
+//! `NCCL_NET_GDR_LEVEL` is set (NCCL 2.30.7, `src/graph/topo.cc`, `paths.cc`).
 
 #[path = "nccl/parser.rs"]
 mod parser;
@@ -39,26 +40,26 @@ struct Device {
 /// Lists the devices of the file. NCCL exits if a required value is neither in the file nor known from the machine.
 fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
     let here = match element.name.as_str() {
-        "cpu" => format!("cpu {}", element.get("numaid").expect("a CPU says which it is")),
+        "cpu" => format!("cpu {}", element.get("numaid").expect("a CPU has a `numaid`")),
         "pci" => element.get("busid").expect("a device has an address").to_owned(),
         other => panic!("`{other}` is not a place for devices"),
     };
     assert_eq!(
         here,
         here.to_lowercase(),
-        "NCCL compares addresses as text, and the kernel writes small letters"
+        "NCCL compares addresses as text, and the kernel writes lower case"
     );
     if element.name == "pci" {
         let class = element.get("class").expect("a device has a class").to_owned();
         let in_machine = !here.starts_with("ffff:");
         for link in ["link_width", "link_speed"] {
-            assert!(in_machine || element.get(link).is_some(), "`{link}` of `{here}` is nowhere");
+            assert!(in_machine || element.get(link).is_some(), "`{link}` of `{here}` is missing");
         }
         out.push(Device { above: above.to_vec(), busid: here.clone(), class });
     }
     for child in &element.children {
-        // For a `net` element in the file, NCCL does not detect the links of the device above it, and exits without
-        // them.
+        // NCCL does not read the links of a device from the machine if the file contains its `net` element.
+        // It exits if the file lacks these links.
         assert_eq!(child.name, "pci", "`{}` in `{here}`", child.name);
         devices(child, &[above, std::slice::from_ref(&here)].concat(), out);
     }
@@ -154,7 +155,7 @@ fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
 }
 
 #[test]
-fn without_pairings_nccl_looks_for_itself() {
+fn without_pairings_nccl_detects_the_topology() {
     let plan = fabric(
         2,
         4,
@@ -194,8 +195,8 @@ proptest! {
             prop_assert_eq!(distance(gpu, nic), Distance::Pix);
             prop_assert_eq!(&nic.above[0], &format!("cpu {numa}"));
         }
-        // Additions of a process: its GPU, a `nic` in each NIC with a `net` per port, and NICs that are not in the
-        // file.
+        // Elements that NCCL adds in one process: its GPU, a `nic` in each NIC with a `net` per port, and
+        // NICs that are not in the file.
         let ports = (nics.len() * usize::from(planes)).min(DEVICES_MAX);
         let missing = nics.iter().filter(|nic| !nic.0).count();
         let added = 1 + missing + nics.len() + ports;
@@ -203,7 +204,7 @@ proptest! {
     }
 }
 
-/// The parser rejects what NCCL rejects, so the check can fail.
+/// The parser rejects files that NCCL rejects, so the tests above detect such files.
 #[test]
 fn the_parser_has_limits() {
     let nics = |nics: usize, ports: usize| {
@@ -232,13 +233,13 @@ fn the_parser_has_limits() {
     assert!(parse(&deep(126)).is_ok(), "1 + 2 + 126 + 126 is 255");
     assert_eq!(parse(&deep(127)).unwrap_err(), "more than 256 elements");
     for (fault, wrong) in [
-        ("`system` is of version 2", "<system version=\"2\"></system>"),
-        ("`?` in place of `<`", "?xml"),
+        ("`system` has version 2", "<system version=\"2\"></system>"),
+        ("expected `<`, found `?`", "?xml"),
         ("a value of more than 253 bytes", &format!("<system version=\"{}\"/>", "1".repeat(254))),
         ("more than 16 attributes in `system`", &format!("<system version=\"1\"{}/>", " a=\"b\"".repeat(16))),
-        ("`cpu` is in no place that NCCL knows", "<cpu numaid=\"0\"/>"),
+        ("`cpu` is not valid at its place", "<cpu numaid=\"0\"/>"),
         ("`system` ends with `cpu`", "<system version=\"1\"></cpu>"),
-        ("`system` has no end", "<system version=\"1\">"),
+        ("`system` has no end tag", "<system version=\"1\">"),
     ] {
         assert_eq!(parse(wrong).unwrap_err(), fault, "{wrong}");
     }

@@ -37,7 +37,6 @@ fn fabric(release: &str, routing: &str, qos: &str, hosts: &str, ecmp: &str) -> P
     ))
 }
 
-/// Adaptive routing.
 const ADAPTIVE: &str = "ecmp: { balance: adaptive }\n";
 
 /// Configuration of a switch, by release, fabric and name.
@@ -104,7 +103,7 @@ fn the_schema_of_every_release_takes_it() {
     let counts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(texts.len() >= 100 && counts["files"] == texts.len(), "{counts}");
     println!("{} keys of {} files are in the schema", counts["keys"], counts["files"]);
-    // The check can fail.
+    // The schema check detects damaged files.
     let (name, text) = texts.first_key_value().expect("there are some");
     for (from, to) in [
         ("        ip:\n", "        ipv6:\n"),
@@ -115,7 +114,7 @@ fn the_schema_of_every_release_takes_it() {
     ] {
         assert!(text.contains(from), "{name} has no {from}");
         let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
-        assert!(!judge(&python, &damaged).status.success(), "{from} became {to}, and nothing was said");
+        assert!(!judge(&python, &damaged).status.success(), "the schema accepts {to} instead of {from}");
     }
     // Each release has its own keywords for adaptive routing.
     for (release, from, to) in [
@@ -132,12 +131,13 @@ fn the_schema_of_every_release_takes_it() {
         let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
         assert!(
             !judge(&python, &damaged).status.success(),
-            "{release}: {from} became {to}, and nothing was said"
+            "the schema of {release} accepts {to} instead of {from}"
         );
     }
 }
 
-/// Adaptive routing is on for every port to a switch, with a cable or drained, and for no other port.
+/// If a switch can choose between next hops, adaptive routing is on for its ports to switches, including
+/// drained ones. It is off everywhere else.
 #[test]
 fn adaptive_routing_is_on_towards_switches() {
     for (routing, release, word) in
@@ -171,7 +171,7 @@ fn adaptive_routing_is_on_towards_switches() {
 }
 
 #[test]
-fn what_a_release_has_elsewhere_is_there() {
+fn each_release_has_its_own_key_paths() {
     let texts = texts();
     let of = |start: &str| texts.iter().filter(|(name, _)| name.starts_with(start)).collect::<Vec<_>>();
     for (_, text) in of("5.14").into_iter().chain(of("5.13")) {

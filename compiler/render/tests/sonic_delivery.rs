@@ -1,10 +1,19 @@
-//! Changes of a plan, delivered by SONiC's own Generic Config Updater: `CLOSC_SONIC_GCU` is a folder with a command
-//! `judge` that takes folders. Each folder has the configuration of a switch (`live.json`) and patches (`patch-1.json`,
-//! ...) or a complete file (`whole.json`). The command fills a CONFIG_DB in Redis, applies the patches with the
-//! updater, and writes `result.json`. It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED
-//! FOLDER why`. Folders that end in `.tried` contain a patch for a change that a push makes by a reload. Those that
-//! end in `.replaced` contain a `config replace` with `wanted.json`, without the rules and the order of closc. No push
-//! sends these; they are counted, and the command may reject them.
+//! Changes of a plan, applied by SONiC's own Generic Config Updater.
+//!
+//! `CLOSC_SONIC_GCU` is a folder with a command `judge`, whose arguments are folders. Each folder has the
+//! configuration of a switch (`live.json`) and patches (`patch-1.json`, ...) or a complete file
+//! (`whole.json`). The command fills a CONFIG_DB in Redis, applies the patches with the updater, and writes
+//! `result.json`. It prints a line for each folder:
+//!
+//! - `OK FOLDER ...`: the updater applied all patches;
+//! - `FILE FOLDER`: SONiC's models accept the complete file;
+//! - `REFUSED FOLDER why`: the updater or the models rejected the input.
+//!
+//! Two kinds of folder are only counted, because no push sends them and the command may reject them:
+//!
+//! - `.tried`: patches for a change that a push applies with a reload;
+//! - `.replaced`: the new configuration (`wanted.json`) for `config replace`. The updater computes the patch
+//!   itself, without closc's rules and order of changes.
 //!
 //! Without that command, an RFC 6902 library applies the same changes.
 
@@ -218,8 +227,8 @@ fn changed((name, fabric, edits): &Case) -> Vec<Switch> {
 
 fn check(switch: &Switch, after: &ConfigDb) {
     let name = &switch.name;
-    assert_eq!(owned_part(after, &switch.tree), switch.tree, "{name}: closc's part is the tree's");
-    assert_eq!(*after, switch.change.wanted, "{name}: what is wanted was reached");
+    assert_eq!(owned_part(after, &switch.tree), switch.tree, "{name}: closc's tables equal the tree");
+    assert_eq!(*after, switch.change.wanted, "{name}: the configuration is the wanted one");
     for (table, entries) in ConfigDb::parse(SITE).expect("right").tables() {
         assert_eq!(after.table(table), entries, "{name}: the site's `{table}`");
     }
@@ -293,7 +302,7 @@ fn the_updater_of_sonic_takes_every_patch() {
             let lines = said.lines().filter(|line| line.starts_with(word));
             lines.filter(|line| line.split(' ').nth(1).is_some_and(|folder| folder.ends_with(what))).count()
         };
-        println!("{what}: the updater takes {}, and refuses {}", of("OK "), of("REFUSED "));
+        println!("{what}: the updater accepts {} and rejects {}", of("OK "), of("REFUSED "));
     }
     for switch in &switches {
         let place = folder.path().join(&switch.name).display().to_string();
@@ -306,10 +315,10 @@ fn the_updater_of_sonic_takes_every_patch() {
             change.estimate.seconds
         );
         if let Method::Reload { reasons } = &change.method {
-            assert!(line("FILE"), "{name}: SONiC's models refuse the file ({reasons:?})");
+            assert!(line("FILE"), "{name}: SONiC's models reject the file ({reasons:?})");
             continue;
         }
-        assert!(line("OK"), "{name}: the updater refuses the patch");
+        assert!(line("OK"), "{name}: the updater rejects the patch");
         let result =
             fs::read_to_string(folder.path().join(name).join("result.json")).expect("the judge writes it");
         check(switch, &ConfigDb::parse(&result).expect("right"));

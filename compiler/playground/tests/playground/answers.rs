@@ -1,4 +1,4 @@
-//! Answers without a browser: equal to what the command line finds and writes.
+//! Answers without a browser: equal to the findings and files of the command line.
 
 use camino::Utf8Path;
 use closc_compile::front::{Options, Source, read_text};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::texts::{MRC, SMALL, hostile, shipped};
 
-/// The most bytes of an answer to a hostile text.
+/// Maximum size of an answer to a hostile text, in bytes.
 const ANSWER_MAX: usize = 4 << 20;
 
 fn ask(request: &Value) -> Value {

@@ -1,4 +1,4 @@
-//! The page in a browser: what a reader does with it, and the same answers as those of this machine.
+//! The page in a browser: typical use, and answers that equal those of the native build.
 //!
 //! In: the compiler for WebAssembly, which `CLOSC_PLAYGROUND` names. Invariants: no test waits for a fixed time; a
 //! compiler that never answers is simulated by an endless loop.
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::texts::{MRC, SMALL, hostile};
 
-/// The most bytes of the page as a server sends it, compressed.
+/// Maximum size of the compressed page, in bytes. Servers send it compressed.
 const COMPRESSED_MAX: usize = 4 << 20;
 
 /// Compresses a file as `cargo xtask playground` does.
 fn zipped(file: impl AsRef<std::ffi::OsStr>) -> Option<Vec<u8>> {
     let Ok(zipped) = std::process::Command::new("gzip").args(["-9", "-n", "-c"]).arg(file).output() else {
-        closc_skip::skip("gzip is not installed, so the page is not made");
+        closc_skip::skip("gzip is not installed, so the page is not built");
         return None;
     };
     assert!(zipped.status.success(), "{}", String::from_utf8_lossy(&zipped.stderr));
@@ -170,7 +170,7 @@ fn a_hostile_text_does_not_stop_the_page() {
 }
 
 #[test]
-fn the_page_is_read_in_both_colours_at_every_width() {
+fn the_page_fits_and_is_accessible_at_every_width_in_light_and_dark() {
     let Some(mut browser) = open() else { return };
     let axe = closc_browser::axe();
     for (width, dark) in [(1440, false), (1440, true), (1000, false), (400, true)] {

@@ -29,7 +29,7 @@ pub(crate) fn shipped() -> Vec<(String, String)> {
     found
 }
 
-/// Texts that are made to take long: deep, wide, long, repeated, many exceptions.
+/// Texts that take long to process: deep, wide, long, repeated, many exceptions.
 pub(crate) fn hostile() -> Vec<(&'static str, String)> {
     let level = |level: usize| {
         let one = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };

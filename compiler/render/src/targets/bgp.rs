@@ -17,7 +17,7 @@ pub(super) struct BgpView<'a> {
     asn: u32,
     router_id: String,
     multipath: u16,
-    /// The family of its prefixes, as a keyword of commands; `family` is that of address families.
+    /// The family of its prefixes as commands write it: `ip` or `ipv6`. `family` is `ipv4` or `ipv6`.
     command: &'static str,
     family: &'static str,
     /// Whether the prefixes are IPv4, whose next hops are IPv6 addresses (RFC 8950).
@@ -25,7 +25,7 @@ pub(super) struct BgpView<'a> {
     networks: Vec<String>,
     accepts: Vec<AcceptedView>,
     sides: Vec<SideView>,
-    /// For systems on which neighbours by port take all settings from a group.
+    /// For EOS and NVUE, where a neighbour identified by its interface takes all settings from a peer group.
     groups: Vec<GroupView>,
     neighbours: Vec<NeighbourView<'a>>,
     /// Path lengths that some filter uses.
@@ -89,7 +89,7 @@ struct NeighbourView<'a> {
     is_drained: bool,
 }
 
-/// A list of paths of limited length, with one pattern per number of AS numbers.
+/// An AS-path list that limits the path length, with one pattern per length.
 #[derive(Debug, Serialize)]
 struct LengthView {
     name: String,

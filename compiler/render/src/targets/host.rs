@@ -1,12 +1,12 @@
-//! A node with its own kernel, NIC driver and NCCL: files for the tools that configure nodes.
+//! Files of a node, for the tools that configure its kernel, NICs and NCCL.
 //!
 //! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
 //!
 //! - `nic`: `nic-qos.sh`, which sets the classes of the switches on each NIC port, `delay.json` with the round trip of
 //!   the longest path, and `sysctl.conf`;
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
-//! - `networkd`: the same as `networkd/*.network`. If the slots are known, also `*.link` and a udev rule, which name
-//!   interfaces and RDMA devices by their slot;
+//! - `networkd`: `networkd/*.network`, with the same settings. If the slots are known, also `*.link` and a
+//!   udev rule, which name interfaces and RDMA devices by their slot;
 //! - `agent`: `closc/nicN.env`, the start options of the agent of each NIC;
 //! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, if the slots are known, `nccl-topology.xml`.
 //!

@@ -7,7 +7,8 @@ use closc_render::{Artefact, Templates, targets};
 use closc_tests::namespaces::File;
 use closc_tests::shape::plan;
 
-/// A fabric of two tiers with many features: services, spare ports, gaps, a cable of other length.
+/// A fabric of two tiers with many features: services, spare ports, absent equipment, a cable of a
+/// different length.
 pub(crate) const LOSSY: &str = r#"
 fabric: lossy
 planes: 2
@@ -74,8 +75,8 @@ pub(crate) fn isolated() -> String {
 pub(crate) const LOSSLESS_PRESETS: [&str; 5] =
     ["lossless", "sonic-azure", "nvidia-roce", "juniper-dcqcn", "meta-roce"];
 
-/// Platforms with SONiC and a headroom model of every kind, the speed of a NIC in one plane, and whether they
-/// forward uSIDs and trim.
+/// SONiC platforms that together have every kind of headroom model. The fields: platform, NIC speed in one
+/// plane, and whether it forwards uSIDs and trims packets.
 pub(crate) const PLATFORMS: [(&str, &str, bool); 6] = [
     ("th5-128x400g", "400G", true),
     ("spectrum4-sn5600", "800G", true),
@@ -137,7 +138,7 @@ pub(crate) fn sonic() -> Vec<(String, Vec<u8>)> {
             fabrics.push((format!("{platform}-{qos}"), small(platform, nic, qos, routing)));
         }
     }
-    // Its thresholds are published for these platforms and are too high for others.
+    // The thresholds of `sonic-ai-lossy` are published for these platforms and are too high for others.
     for platform in ["th5-512x100g", "spectrum4-sn5600-256x100g"] {
         fabrics.push((format!("{platform}-ai"), small(platform, "100G", "sonic-ai-lossy", "srv6-static")));
     }

@@ -49,10 +49,10 @@ pub(crate) fn parse(text: &str) -> Result<Element, String> {
     let mut root =
         Element { name: String::new(), attributes: Vec::new(), children: Vec::new(), is_open: true };
     reader.children(&mut root)?;
-    let [system] = root.children.as_slice() else { return Err("not one `system`".to_owned()) };
+    let [system] = root.children.as_slice() else { return Err("expected exactly one `system`".to_owned()) };
     match system.get("version") {
         Some("1") => Ok(system.clone()),
-        other => Err(format!("`system` is of version {}", other.unwrap_or("none"))),
+        other => Err(format!("`system` has version {}", other.unwrap_or("none"))),
     }
 }
 
@@ -74,12 +74,12 @@ impl Reader<'_> {
             }
             match self.tag()? {
                 Tag::Nothing if parent.name.is_empty() => return Ok(()),
-                Tag::Nothing => return Err(format!("`{}` has no end", parent.name)),
+                Tag::Nothing => return Err(format!("`{}` has no end tag", parent.name)),
                 Tag::End(name) if name == parent.name => return Ok(()),
                 Tag::End(name) => return Err(format!("`{}` ends with `{name}`", parent.name)),
                 Tag::Element(mut child) => {
                     if !knows(&parent.name, &child.name) {
-                        return Err(format!("`{}` is in no place that NCCL knows", child.name));
+                        return Err(format!("`{}` is not valid at its place", child.name));
                     }
                     if parent.children.len() == CHILDREN_MAX {
                         return Err(format!("more than {CHILDREN_MAX} elements in `{}`", parent.name));
@@ -97,7 +97,7 @@ impl Reader<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\n', '\r']);
         let Some(first) = self.rest.chars().next() else { return Ok(Tag::Nothing) };
         if first != '<' {
-            return Err(format!("`{first}` in place of `<`"));
+            return Err(format!("expected `<`, found `{first}`"));
         }
         self.rest = &self.rest[1..];
         let (name, mut last) = self.until(NAME_ENDS)?;
@@ -123,13 +123,13 @@ impl Reader<'_> {
         }
         match last {
             '>' => Ok(Tag::Element(Element { name, attributes, children: Vec::new(), is_open })),
-            other => Err(format!("`{other}` in place of `>`")),
+            other => Err(format!("expected `>`, found `{other}`")),
         }
     }
 
     /// Reads text up to a delimiter, and the delimiter.
     fn until(&mut self, ends: &[char]) -> Result<(String, char), String> {
-        let at = self.rest.find(ends).ok_or("an end of the file inside of a tag")?;
+        let at = self.rest.find(ends).ok_or("end of file inside a tag")?;
         if at > LENGTH_MAX {
             return Err(format!("a value of more than {LENGTH_MAX} bytes"));
         }
@@ -139,7 +139,7 @@ impl Reader<'_> {
     }
 
     fn next(&mut self) -> Result<char, String> {
-        let next = self.rest.chars().next().ok_or("an end of the file inside of a tag")?;
+        let next = self.rest.chars().next().ok_or("end of file inside a tag")?;
         self.rest = &self.rest[next.len_utf8()..];
         Ok(next)
     }

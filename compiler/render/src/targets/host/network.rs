@@ -32,7 +32,7 @@ struct View {
 struct Port {
     /// Interface and RDMA device.
     name: String,
-    /// For people.
+    /// The T0 and its port, for a comment in the file.
     far: String,
     /// MAC address to set; empty to keep the port's own.
     mac: String,
@@ -42,11 +42,11 @@ struct Port {
     /// Whether it negotiates, as its T0 does: `yes` or `no`. Empty if nothing is set.
     negotiation: &'static str,
     speed: String,
-    /// Own address on the cable with its length, and the NIC's.
+    /// The port's own address with its prefix length, and the NIC's address.
     addresses: Vec<String>,
     routes: Vec<Route>,
     rules: Vec<Rule>,
-    /// Its table, and the priority of the rule by outgoing interface; 0 without such a rule.
+    /// Table and priority of the rule by outgoing interface: the same number. 0 without such a rule.
     bound: u16,
     /// The family of that rule.
     family: &'static str,

@@ -1,7 +1,8 @@
 //! Cages and ports of a switch.
 //!
-//! In: the intent and its queues. Out: [`CageView`]s of split cages, [`PortView`]s in the order of the panel.
-//! Invariants: all ports of a cage have the same split; a cage whose lanes another one uses is disabled.
+//! In: the intent and its queues. Out: [`CageView`]s of split and disabled cages, [`PortView`]s in the order
+//! of the panel. Invariants: all ports of a cage have the same split; a cage whose lanes another one uses is
+//! disabled.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,6 @@ struct SplitView {
     lanes: usize,
 }
 
-/// A port.
 #[derive(Debug, Serialize)]
 pub(super) struct PortView<'a> {
     name: &'a str,
@@ -44,12 +44,12 @@ pub(super) struct PortView<'a> {
 struct LinkView {
     /// Absent if both ends use link-local addresses.
     address: Option<String>,
-    /// The name of its marking thresholds, and of the DSCP of trimmed packets.
+    /// The name of the profile with its marking thresholds and the DSCP of trimmed packets.
     kind: String,
     /// The name of its PFC settings.
     pauses: Option<String>,
-    /// Whether the port takes part in adaptive routing, if the switch does. Every port to a switch must, because a
-    /// mixed group hashes flows.
+    /// Whether adaptive routing is on. If the switch uses it, it is on for every port to a switch. A next-hop
+    /// group with a port that lacks it hashes flows.
     adaptive: bool,
 }
 

@@ -10,7 +10,7 @@ use super::view::View;
 /// Name of the list.
 const LIST: &str = "LINK_ISOLATION_TABLE";
 
-/// Its type. Its rules match IPv6 packets and protocols only, so they take few entries of the chip.
+/// Its type. Rules of this type match only the IP type and the IP protocol, so they take little TCAM.
 const TYPE: &str = "L3V6LITE";
 
 /// The number of ICMPv6, which neighbour discovery uses (RFC 4443).

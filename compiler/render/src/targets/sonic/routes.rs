@@ -13,7 +13,8 @@ use crate::targets::text::net;
 
 /// Writes `STATIC_ROUTE`.
 ///
-/// The key contains the VRF: the form without one is another list, which does not support blackholes.
+/// The key contains the VRF. SONiC's YANG model has another list for keys without it, which does not support
+/// blackholes.
 pub(super) fn routes(document: &mut Document, view: &View<'_>) {
     if view.intent.bgp.is_some() {
         return;
