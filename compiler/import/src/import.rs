@@ -2,7 +2,7 @@
 //! every cable.
 //!
 //! In: the cables of an existing network, a catalogue, and a compile function. Out: the file, a map of names, findings.
-//! Invariants: the file that is returned was compiled, and has every cable of the network that no finding names.
+//! Invariants: the returned file was compiled. Every cable of the network is in it or in a finding.
 
 mod assumed;
 mod doubts;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::Routing;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
-use closc_topology::naming::{Numbers as Holes, Placeholder};
+use closc_topology::naming::{Numbers as NameNumbers, Placeholder};
 use closc_topology::{Naming, TierId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,31 +24,31 @@ use smol_str::SmolStr;
 
 use crate::compare::{Compared, compare};
 use crate::fit::{Fit, HardwareOptions, Panels};
-use crate::level::{self, complete, levels};
-use crate::network::{ExistingNetwork, Fault, ImportError, Level, Stuff};
+use crate::level::{self, levels, require_tiers};
+use crate::network::{CableSpec, ExistingNetwork, Fault, ImportError, Level};
 use crate::own;
 use crate::pattern::pattern;
 use crate::position::{self, Place, Positions, Reading};
 use crate::shape::{self, Numbers};
-use crate::text::{Assumed, Exceptions, File, Rest, Stuffs, text};
+use crate::text::{Assumed, CableSpecs, Exceptions, File, Settings, text};
 
 use hardware::Hardware;
 
 /// Maximum number of candidate files compiled for one placement of the devices.
 const TRIES_MAX: usize = 400;
 
-/// Maximum number of cables that the counts of a fabric give, per cable of the network. Another 65,536 are always
-/// allowed.
-const REACHED_MAX: u64 = 64;
+/// Limit on the size of a candidate fabric: its T0s may have this many times the cables of the network, plus
+/// 65,536.
+const T0_CABLES_FACTOR: u64 = 64;
 
-/// Statements about the existing network.
+/// Settings that the user gives for an import.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The name of the fabric.
     pub name: String,
     /// Names of nodes, with `*` for any characters.
     pub nodes: Vec<String>,
-    /// Hardware.
+    /// Hardware and routing mode that the user states.
     pub wanted: HardwareOptions,
 }
 
@@ -99,19 +99,22 @@ struct Candidate {
     numbers: Numbers,
     hardware: Hardware,
     naming: Vec<(&'static str, String)>,
-    rest: Rest,
+    settings: Settings,
     plan: Plan,
     compared: Compared,
 }
 
 impl Candidate {
-    fn wrong(&self) -> usize {
+    /// The number of cables of the network that are not planned, and of planned ones whose port has another
+    /// cable.
+    fn misplaced_count(&self) -> usize {
         self.compared.left.len() + self.compared.occupied.len()
     }
 
-    /// The number of misplaced or absent cables, then of misplaced ones.
+    /// The sort key of candidates, lowest is best: unplanned plus absent cables, then
+    /// [`Self::misplaced_count`].
     fn cost(&self) -> (usize, usize) {
-        (self.compared.left.len() + self.compared.missing.len(), self.wrong())
+        (self.compared.left.len() + self.compared.missing.len(), self.misplaced_count())
     }
 }
 
@@ -127,16 +130,16 @@ pub fn import(
     compile: &mut Compile<'_>,
 ) -> Result<ImportResult, ImportError> {
     let panels = Panels::new(catalogue);
-    let Nearest { positions, stuffs, found, is_alone } = nearest(network, options, &panels, compile)?;
+    let Nearest { positions, specs, found, is_unique } = nearest(network, options, &panels, compile)?;
     refuse_others(network, &positions, &found)?;
     let exceptions = except::exceptions(network, &positions, &found.plan, &found.compared, &found.hardware);
-    let assumed = assumed::assumed(network, &positions, &found.plan, options, &stuffs);
+    let assumed = assumed::assumed(network, &positions, &found.plan, options, &specs);
     let file = File {
         name: &options.name,
         numbers: &found.numbers,
         tiers: &found.hardware.tiers,
-        rest: found.rest,
-        stuffs: &stuffs,
+        settings: found.settings,
+        specs: &specs,
         naming: &found.naming,
         exceptions: &exceptions,
         assumed: &assumed,
@@ -152,8 +155,8 @@ pub fn import(
     let compared = compare(&plan, network, &positions, found.hardware.ports_may_differ(&positions));
     let findings = except::findings(network, &positions, &plan, &compared);
     let mut notes = network.notes();
-    notes.extend(doubts::doubts(network, &positions, &plan, &found, is_alone));
-    notes.push(assumed::note(&assumed, &plan, found.rest));
+    notes.extend(doubts::doubts(network, &positions, &plan, &found, is_unique));
+    notes.push(assumed::note(&assumed, &plan, found.settings));
     Ok(ImportResult {
         text,
         devices: network.device_count() as u64,
@@ -170,10 +173,11 @@ pub fn import(
 /// The fabric that has the most cables of the network and the fewest absent ones.
 struct Nearest {
     positions: Positions,
-    stuffs: Stuffs,
+    specs: CableSpecs,
     found: Candidate,
-    /// Whether all equally good ways to number ports place devices in the same way.
-    is_alone: bool,
+    /// Whether the places of devices are unique: every equally good numbering of the ports gives the same
+    /// ones.
+    is_unique: bool,
 }
 
 /// Locates devices by closc's own names, else by the graph, and then finds their fabric. If there are several ways to
@@ -185,15 +189,15 @@ fn nearest(
     compile: &mut Compile<'_>,
 ) -> Result<Nearest, ImportError> {
     let mut at = |positions: Positions| -> Result<Nearest, ImportError> {
-        let stuffs = stuffs(network, &positions);
-        let found = search(network, &positions, options, panels, &stuffs, compile)?;
-        Ok(Nearest { positions, stuffs, found, is_alone: true })
+        let specs = cable_specs(network, &positions);
+        let found = search(network, &positions, options, panels, &specs, compile)?;
+        Ok(Nearest { positions, specs, found, is_unique: true })
     };
     if options.nodes.is_empty()
         && let Some(places) = position::by_name(network)
     {
         let levels = position::levels_of(&places);
-        complete(network, &levels)?;
+        require_tiers(network, &levels)?;
         return by_name(|reading| {
             at(position::positions(network, levels.clone(), places.clone(), true, reading))
         });
@@ -251,7 +255,7 @@ fn by_graph(
             }
             (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}
             (Ok(one), Some(best)) if one.found.cost() == best.found.cost() => {
-                best.is_alone &=
+                best.is_unique &=
                     reading == Reading::Majority || one.positions.places == best.positions.places;
             }
             (Ok(one), _) => best = Some(one),
@@ -273,8 +277,9 @@ fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, ImportError>) -> Resul
     }
 }
 
-/// Rejects a placement by cables if it moves a device whose name has closc's form, or if a plane has no such device. If
-/// no device of a tier has such a name, the placement by cables is kept, and the file gets a naming pattern.
+/// Rejects a placement by cables that contradicts names in closc's own form: it moves a device with such a
+/// name, or has a plane without such names. If a tier has no such names at all, the placement is accepted,
+/// and the file gets a naming pattern.
 fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), ImportError> {
     let Some(naming) = own::naming(&network.devices.names()) else { return Ok(()) };
     let places: Vec<_> = network.devices.names().map(|name| own::place(&naming, name)).collect();
@@ -316,7 +321,7 @@ fn search(
     positions: &Positions,
     options: &Options,
     panels: &Panels,
-    stuffs: &Stuffs,
+    specs: &CableSpecs,
     compile: &mut Compile<'_>,
 ) -> Result<Candidate, ImportError> {
     let hardware = hardware::candidates(network, positions, panels, &options.wanted)?;
@@ -330,9 +335,10 @@ fn search(
     }) {
         within_reach(network, &numbers)?;
         'one: for naming in &namings {
-            for rest in rests(hardware, options, numbers.planes, numbers.third.is_some()) {
+            for settings in settings_to_try(hardware, options, numbers.planes, numbers.third.is_some()) {
                 tries += 1;
-                let draft = draft(network, positions, options, (hardware, &numbers), rest, (stuffs, naming));
+                let draft =
+                    draft(network, positions, options, (hardware, &numbers), settings, (specs, naming));
                 let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
@@ -347,14 +353,14 @@ fn search(
                 };
                 let compared = compare(&plan, network, positions, hardware.ports_may_differ(positions));
                 let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
-                let found = Candidate { numbers, hardware, naming, rest, plan, compared };
+                let found = Candidate { numbers, hardware, naming, settings, plan, compared };
                 if best.as_ref().is_none_or(|best| found.cost() < best.cost()) {
                     best = Some(found);
                 }
                 break 'one;
             }
         }
-        if tries >= TRIES_MAX || best.as_ref().is_some_and(|best| best.wrong() == 0) {
+        if tries >= TRIES_MAX || best.as_ref().is_some_and(|best| best.misplaced_count() == 0) {
             break;
         }
     }
@@ -373,16 +379,16 @@ fn draft(
     positions: &Positions,
     options: &Options,
     (hardware, numbers): (&Hardware, &Numbers),
-    rest: Rest,
-    (stuffs, naming): (&Stuffs, &[(&'static str, String)]),
+    settings: Settings,
+    (specs, naming): (&CableSpecs, &[(&'static str, String)]),
 ) -> String {
     let exceptions = Exceptions { devices: hardware.devices(network, positions), ..Exceptions::default() };
     text(&File {
         name: &options.name,
         numbers,
         tiers: &hardware.tiers,
-        rest,
-        stuffs,
+        settings,
+        specs,
         naming,
         exceptions: &exceptions,
         assumed: &Assumed::default(),
@@ -391,8 +397,8 @@ fn draft(
 
 /// Refuses counts that give far more cables than the network has.
 fn within_reach(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), ImportError> {
-    let (reached, there) = (numbers.reached(), network.cable_count() as u64);
-    if reached <= there.saturating_mul(REACHED_MAX).saturating_add(1 << 16) {
+    let (reached, there) = (numbers.t0_cables(), network.cable_count() as u64);
+    if reached <= there.saturating_mul(T0_CABLES_FACTOR).saturating_add(1 << 16) {
         return Ok(());
     }
     let text = format!(
@@ -402,8 +408,8 @@ fn within_reach(network: &ExistingNetwork, numbers: &Numbers) -> Result<(), Impo
     Err(Fault { place: None, text }.into())
 }
 
-/// Settings invisible in cables, the usual first.
-fn rests(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Rest> {
+/// Combinations of the settings that cables do not show, the usual ones first.
+fn settings_to_try(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Vec<Settings> {
     let routings: Vec<Routing> = match options.wanted.routing {
         Some(routing) => vec![routing],
         None => vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered],
@@ -421,17 +427,17 @@ fn rests(hardware: &Hardware, options: &Options, planes: u16, zoned: bool) -> Ve
         ],
         (true, true) => &["widths: { role: 2, plane: 4, zone: 3, index: 7 }", "plan: plane-in-block"],
     };
-    let mut rests = Vec::new();
+    let mut found = Vec::new();
     for routing in routings {
         for srv6 in widths {
-            rests.extend(qos.iter().map(|qos| Rest { routing, srv6, qos }));
+            found.extend(qos.iter().map(|qos| Settings { routing, srv6, qos }));
         }
     }
-    rests
+    found
 }
 
 /// Lengths and media that most cables of a kind have.
-fn stuffs(network: &ExistingNetwork, positions: &Positions) -> Stuffs {
+fn cable_specs(network: &ExistingNetwork, positions: &Positions) -> CableSpecs {
     let mut counts: BTreeMap<(&'static str, Option<u16>), BTreeMap<u32, u64>> = BTreeMap::new();
     for cable in &network.cables {
         let [a, b] = cable.ends.map(|plug| plug.device);
@@ -441,16 +447,16 @@ fn stuffs(network: &ExistingNetwork, positions: &Positions) -> Stuffs {
             Place::Switch(switch) if switch.tier == TierId::T0 => ("t0-t1", None),
             Place::Switch(switch) => ("t1-t2", Some(switch.zone.0)),
         };
-        *counts.entry((kind, None)).or_default().entry(cable.stuff).or_default() += 1;
+        *counts.entry((kind, None)).or_default().entry(cable.spec).or_default() += 1;
         if zone.is_some() {
-            *counts.entry((kind, zone)).or_default().entry(cable.stuff).or_default() += 1;
+            *counts.entry((kind, zone)).or_default().entry(cable.spec).or_default() += 1;
         }
     }
-    let mut found = Stuffs::default();
+    let mut found = CableSpecs::default();
     for ((kind, zone), counts) in counts {
-        let most = counts.into_iter().max_by_key(|(stuff, count)| (*count, std::cmp::Reverse(*stuff)));
+        let most = counts.into_iter().max_by_key(|(spec, count)| (*count, std::cmp::Reverse(*spec)));
         let Some((most, _)) = most else { continue };
-        let most: &Stuff = &network.stuffs[most as usize];
+        let most: &CableSpec = &network.specs[most as usize];
         match zone {
             None => {
                 found.kinds.insert(kind, most.clone());
@@ -479,10 +485,10 @@ fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str
     ];
     let mut found = Vec::new();
     for (key, level, allowed) in kinds {
-        let names: Vec<(SmolStr, Holes)> = (0..)
+        let names: Vec<(SmolStr, NameNumbers)> = (0..)
             .zip(&positions.places)
             .filter(|(device, _)| positions.levels[*device as usize] == level)
-            .map(|(device, place)| (network.devices.name(device).clone(), holes(*place)))
+            .map(|(device, place)| (network.devices.name(device).clone(), name_numbers(*place)))
             .collect();
         let own = match position::tier(level) {
             Some(tier) => usual.tier_pattern(tier).to_string(),
@@ -493,13 +499,14 @@ fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str
     found
 }
 
-fn holes(place: Place) -> Holes {
+/// The numbers that the name of a device contains.
+fn name_numbers(place: Place) -> NameNumbers {
     match place {
-        Place::Switch(switch) => Holes::default()
+        Place::Switch(switch) => NameNumbers::default()
             .with(Placeholder::Plane, u16::from(switch.plane.0))
             .with(Placeholder::Zone, switch.zone.0)
             .with(Placeholder::Index, switch.index),
-        Place::Node(node) => Holes::default()
+        Place::Node(node) => NameNumbers::default()
             .with(Placeholder::Zone, node.zone.0)
             .with(Placeholder::Unit, node.unit)
             .with(Placeholder::Node, node.index),

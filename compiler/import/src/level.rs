@@ -1,7 +1,8 @@
 //! The tier of each device.
 //!
-//! In: an existing network, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants:
-//! every cable is between neighbouring tiers. Otherwise the network is refused, with the first cable that is not.
+//! In: an existing network, with the tiers that its lists contain, roles and names. Out: a [`Level`] for each
+//! device. Invariants: every cable is between neighbouring tiers. Otherwise the network is refused, and the
+//! error names the first cable between other tiers.
 
 use smol_str::SmolStr;
 
@@ -52,11 +53,11 @@ fn by_words(text: &str) -> Option<Level> {
 /// Returns the first of these patterns of node names that matches no device.
 pub fn idle_pattern<'p>(network: &ExistingNetwork, patterns: &'p [String]) -> Option<&'p str> {
     let names = || (0..network.device_count()).map(|number| network.devices.name(number as u32));
-    patterns.iter().map(String::as_str).find(|pattern| !names().any(|name| fits(pattern, name)))
+    patterns.iter().map(String::as_str).find(|pattern| !names().any(|name| matches_pattern(pattern, name)))
 }
 
 /// Returns whether a name matches a pattern: text with `*` for any characters.
-pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let mut rest = rest;
@@ -80,7 +81,7 @@ pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<
     for (number, level) in found.iter_mut().enumerate() {
         let number = number as u32;
         let name = network.devices.name(number);
-        *level = if nodes.iter().any(|pattern| fits(pattern, name)) {
+        *level = if nodes.iter().any(|pattern| matches_pattern(pattern, name)) {
             Some(Level::Node)
         } else {
             let said = network.levels.get(&number).map(|(level, _)| *level);
@@ -89,7 +90,7 @@ pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<
         };
     }
     if !found.contains(&Some(Level::Node)) && !found.contains(&Some(Level::T1)) {
-        lonely(network, &mut found);
+        mark_single_neighbour_nodes(network, &mut found);
     }
     spread(network, &mut found);
     let unknown = found.iter().position(Option::is_none);
@@ -105,7 +106,7 @@ pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<
 }
 
 /// Devices of unknown kind with a single neighbour are nodes.
-fn lonely(network: &ExistingNetwork, found: &mut [Option<Level>]) {
+fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let mut neighbour: Vec<Option<u32>> = vec![None; found.len()];
     let mut has_more = vec![false; found.len()];
     for cable in &network.cables {
@@ -158,7 +159,7 @@ fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError>
         (a - b).abs() != 1
     };
     let mut wrong = network.cables.iter().filter(is_wrong);
-    let Some(first) = wrong.next() else { return complete(network, levels) };
+    let Some(first) = wrong.next() else { return require_tiers(network, levels) };
     let [a, b] =
         first.ends.map(|plug| (network.devices.name(plug.device), levels[plug.device as usize].label()));
     let more = match wrong.count() {
@@ -174,7 +175,7 @@ fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError>
 }
 
 /// Refuses an existing network without nodes, T0s or T1s.
-pub(crate) fn complete(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
+pub(crate) fn require_tiers(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
     let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
     let Some(missing) = missing else { return Ok(()) };
     let help = (!network.reporters.is_empty()).then_some(
@@ -224,5 +225,5 @@ pub(crate) fn nearest(network: &ExistingNetwork, levels: &[Option<Level>]) -> St
         (None, "other device"),
     ];
     let found: Vec<String> = kinds.into_iter().filter_map(|(level, one)| of(level, one)).collect();
-    format!("the nearest reading has {}", found.join(", "))
+    format!("devices by tier: {}", found.join(", "))
 }

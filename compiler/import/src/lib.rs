@@ -6,8 +6,9 @@
 //! one cable is the cause.
 //!
 //! ```text
-//! bytes --read--> ExistingNetwork --level--> tiers --position--> coordinates --shape, fit--> candidates --text--> a
-//! file a file --compile (by the caller)--> Plan --compare--> exceptions, findings, map
+//! bytes --read--> ExistingNetwork --level--> tiers --position--> coordinates
+//! coordinates --shape, fit--> candidates --text--> a file
+//! a file --compile (by the caller)--> Plan --compare--> exceptions, findings, map
 //! ```
 
 mod compare;

@@ -19,7 +19,7 @@ pub(crate) const CABLES_MAX: usize = 1 << 23;
 /// The longest name of a device or port.
 const NAME_MAX: usize = 255;
 
-/// The longest type of a cable in a message.
+/// Maximum number of characters of a cable type that a message shows.
 const KIND_MAX: usize = 60;
 
 /// The most faults that are kept.
@@ -68,25 +68,25 @@ pub(crate) struct Plug {
 }
 
 /// Length and medium, as far as they are known.
-pub(crate) type Stuff = (Option<Length>, Option<SmolStr>);
+pub(crate) type CableSpec = (Option<Length>, Option<SmolStr>);
 
 /// A cable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cable {
     pub(crate) ends: [Plug; 2],
-    /// Number of its length and medium.
-    pub(crate) stuff: u32,
+    /// Index of its length and medium in [`ExistingNetwork::specs`].
+    pub(crate) spec: u32,
     pub(crate) at: At,
 }
 
-/// Statement of a reader about a cable.
+/// A cable as a row of a file describes it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row<'a> {
     pub(crate) devices: [&'a str; 2],
     pub(crate) ports: [&'a str; 2],
     pub(crate) speeds: [Option<Speed>; 2],
     pub(crate) cages: [Option<(u16, u8)>; 2],
-    pub(crate) stuff: Stuff,
+    pub(crate) spec: CableSpec,
     /// Kinds of the first and second end.
     pub(crate) levels: Option<[Level; 2]>,
     /// Whether it carries no new traffic.
@@ -96,7 +96,7 @@ pub(crate) struct Row<'a> {
     pub(crate) other: Option<&'a str>,
 }
 
-/// A cable that may belong to the fabric, which depends on the other cables.
+/// A cable that may belong to the fabric. The other cables decide whether it does.
 #[derive(Debug)]
 struct Deferred {
     devices: [SmolStr; 2],
@@ -107,7 +107,7 @@ struct Deferred {
     at: At,
 }
 
-/// Something that keeps an existing network from being a fabric.
+/// One reason why an existing network is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// File and line, where there is one.
@@ -173,7 +173,7 @@ pub struct ExistingNetwork {
     pub(crate) devices: Names,
     pub(crate) ports: Names,
     pub(crate) cables: Vec<Cable>,
-    pub(crate) stuffs: Vec<Stuff>,
+    pub(crate) specs: Vec<CableSpec>,
     /// Cables that carry no new traffic, by number.
     pub(crate) drained: HashSet<u32>,
     pub(crate) isolated: HashSet<u32>,
@@ -196,7 +196,7 @@ pub struct ExistingNetwork {
     /// Cables with a type that is not a medium of a fabric. They count unless they connect a device outside the fabric.
     others: Vec<Deferred>,
     plugged: HashMap<(u32, u32), u32>,
-    stuff_numbers: HashMap<Stuff, u32>,
+    spec_numbers: HashMap<CableSpec, u32>,
     files: Vec<String>,
     /// Types of cables that do not determine the medium, with the assumed medium, the number of cables and the first of
     /// them.
@@ -205,7 +205,7 @@ pub struct ExistingNetwork {
 }
 
 impl ExistingNetwork {
-    /// Begins a file. The next cables are from it.
+    /// Registers a file, and returns its number for [`At`].
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());
         u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")
@@ -225,7 +225,7 @@ impl ExistingNetwork {
     }
 
     /// Counts a link that is not a cable of the fabric, for this reason.
-    pub(crate) fn leave_out(&mut self, why: &str, at: At) {
+    pub(crate) fn skip_link(&mut self, why: &str, at: At) {
         self.left_out += 1;
         self.reasons.entry(why.into()).or_insert((0, at)).0 += 1;
     }
@@ -238,7 +238,7 @@ impl ExistingNetwork {
         }
         let (devices, ports) = (row.devices.map(SmolStr::new), row.ports.map(SmolStr::new));
         let other = row.other.map(SmolStr::new);
-        let row = Row { devices: [""; 2], ports: [""; 2], other: None, stuff: row.stuff.clone(), ..*row };
+        let row = Row { devices: [""; 2], ports: [""; 2], other: None, spec: row.spec.clone(), ..*row };
         cables.push(Deferred { devices, ports, other, row, at });
     }
 
@@ -260,24 +260,24 @@ impl ExistingNetwork {
         };
         for cable in others {
             match beside(&cable) {
-                Some(why) => self.leave_out_beside(&why, cable.at),
+                Some(why) => self.skip_outside(&why, cable.at),
                 None => self.add_deferred(cable),
             }
         }
         let is_plan = self.cables.is_empty();
         for cable in planned {
             match beside(&cable) {
-                _ if !is_plan => self.leave_out("planned, while others are connected", cable.at),
-                Some(why) => self.leave_out_beside(&why, cable.at),
+                _ if !is_plan => self.skip_link("planned, while others are connected", cable.at),
+                Some(why) => self.skip_outside(&why, cable.at),
                 None => self.add_deferred(cable),
             }
         }
     }
 
     /// Skips a cable to a device outside the fabric. If there are too many reasons, they share one entry.
-    fn leave_out_beside(&mut self, why: &str, at: At) {
+    fn skip_outside(&mut self, why: &str, at: At) {
         let is_kept = self.reasons.len() < FAULTS_MAX || self.reasons.contains_key(why);
-        self.leave_out(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
+        self.skip_link(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
     }
 
     fn add_deferred(&mut self, cable: Deferred) {
@@ -291,7 +291,7 @@ impl ExistingNetwork {
 
     /// Keeps a type of cable that does not determine the medium, with the assumed medium.
     pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
-        // A text that is not a type may have any length.
+        // The column may contain free text of any length.
         let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
         if self.types.len() < FAULTS_MAX || self.types.contains_key(&(kind.clone(), taken)) {
             self.types.entry((kind, taken)).or_insert((0, at)).0 += 1;
@@ -304,7 +304,7 @@ impl ExistingNetwork {
             let place = self.place(*at);
             match taken {
                 Some(medium) => format!(
-                    "{place}: the type `{kind}` can be several media; `{medium}` is assumed from the length for {}",
+                    "{place}: the type `{kind}` can mean several media; `{medium}` is assumed from the length for {}",
                     counted(*count, "cable")
                 ),
                 None => format!(
@@ -383,12 +383,12 @@ impl ExistingNetwork {
             self.plugged.insert((plug.device, plug.port), number);
         }
         for (plug, level) in ends.iter().zip(row.levels.into_iter().flatten()) {
-            self.say_level(plug.device, level, at);
+            self.set_level(plug.device, level, at);
         }
-        let next = u32::try_from(self.stuffs.len()).expect("there are fewer kinds of cables than cables");
-        let stuff = *self.stuff_numbers.entry(row.stuff.clone()).or_insert(next);
-        if stuff == next {
-            self.stuffs.push(row.stuff.clone());
+        let next = u32::try_from(self.specs.len()).expect("there are fewer kinds of cables than cables");
+        let spec = *self.spec_numbers.entry(row.spec.clone()).or_insert(next);
+        if spec == next {
+            self.specs.push(row.spec.clone());
         }
         if row.is_drained {
             self.drained.insert(number);
@@ -396,7 +396,7 @@ impl ExistingNetwork {
         if row.is_isolated {
             self.isolated.insert(number);
         }
-        self.cables.push(Cable { ends, stuff, at });
+        self.cables.push(Cable { ends, spec, at });
     }
 
     /// Adds a cable that its other end may have reported before.
@@ -411,7 +411,7 @@ impl ExistingNetwork {
         }
     }
 
-    fn say_level(&mut self, device: u32, level: Level, at: At) {
+    fn set_level(&mut self, device: u32, level: Level, at: At) {
         match self.levels.entry(device) {
             Entry::Vacant(entry) => {
                 entry.insert((level, at));

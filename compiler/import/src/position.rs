@@ -31,7 +31,8 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// The count that a structure has, from those of its parts.
+    /// Combines the counts of similar parts into one. [`Reading::Exact`] takes the largest,
+    /// [`Reading::Majority`] the most frequent one.
     pub(crate) fn count(self, counts: impl Iterator<Item = u16>) -> Option<u16> {
         match self {
             Reading::Exact => counts.max(),

@@ -35,7 +35,7 @@ pub fn lldp(network: &mut ExistingNetwork, file: &str, device: &str, text: &[u8]
         });
         let Some((far, port)) = named else {
             if !sighting.neighbours.is_empty() {
-                network.leave_out("neighbours that send no name or no port", At { file: number, line: 1 });
+                network.skip_link("neighbours that send no name or no port", At { file: number, line: 1 });
             }
             continue;
         };

@@ -40,8 +40,8 @@ pub(crate) struct Third {
 }
 
 impl Numbers {
-    /// The number of cables of nodes and T0s in a fabric with these counts.
-    pub(crate) fn reached(&self) -> u64 {
+    /// The number of cables at the T0s of a fabric with these counts.
+    pub(crate) fn t0_cables(&self) -> u64 {
         let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
         let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
         t0s.saturating_mul(ports)
@@ -67,7 +67,8 @@ fn steps<'a>(network: &'a ExistingNetwork, positions: &'a Positions) -> impl Ite
     })
 }
 
-/// The number of parallel cables from a switch of the lower tier: the largest, or by majority the most frequent.
+/// The number of parallel cables between a switch of the lower tier and one above: the largest number of a
+/// pair, or with [`Reading::Majority`] the most frequent one.
 pub(crate) fn parallel(network: &ExistingNetwork, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(network, positions).filter(|step| step.lower.tier == lower) {
@@ -163,7 +164,7 @@ fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<
         let most = distances.values().copied().max().unwrap_or(0);
         distances.retain(|_, count| *count * 4 > most);
     }
-    let common = distances.into_keys().fold(0_u16, greatest);
+    let common = distances.into_keys().fold(0_u16, gcd);
     match common {
         1 => vec![None],
         0 if t1_count <= 1 => vec![None],
@@ -178,7 +179,7 @@ fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<
 }
 
 /// The greatest common divisor.
-fn greatest(mut a: u16, mut b: u16) -> u16 {
+fn gcd(mut a: u16, mut b: u16) -> u16 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

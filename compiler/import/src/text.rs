@@ -11,7 +11,7 @@ use closc_platform::Breakout;
 use closc_topology::TierId;
 
 use crate::fit::{Block, Fit};
-use crate::network::Stuff;
+use crate::network::CableSpec;
 use crate::shape::Numbers;
 
 /// Hardware of a tier, and of its parts that have other hardware.
@@ -22,9 +22,9 @@ pub(crate) struct TierHardware {
     pub(crate) by_zone: BTreeMap<u16, Fit>,
 }
 
-/// Assumptions about settings that cables do not show.
+/// Settings that cables do not show, and that are therefore assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rest {
+pub(crate) struct Settings {
     pub(crate) routing: Routing,
     pub(crate) srv6: &'static str,
     pub(crate) qos: &'static str,
@@ -32,9 +32,9 @@ pub(crate) struct Rest {
 
 /// Lengths and media, by kind of cable.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stuffs {
-    pub(crate) kinds: BTreeMap<&'static str, Stuff>,
-    pub(crate) by_zone: BTreeMap<u16, Stuff>,
+pub(crate) struct CableSpecs {
+    pub(crate) kinds: BTreeMap<&'static str, CableSpec>,
+    pub(crate) by_zone: BTreeMap<u16, CableSpec>,
 }
 
 /// Differences from the numbers.
@@ -43,7 +43,7 @@ pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,
     pub(crate) drained: Vec<String>,
     pub(crate) isolated: Vec<String>,
-    pub(crate) cables: Vec<(String, Stuff)>,
+    pub(crate) cables: Vec<(String, CableSpec)>,
     pub(crate) devices: Vec<(String, TierId, Fit)>,
 }
 
@@ -72,8 +72,8 @@ pub(crate) struct File<'a> {
     pub(crate) name: &'a str,
     pub(crate) numbers: &'a Numbers,
     pub(crate) tiers: &'a [Option<TierHardware>; 3],
-    pub(crate) rest: Rest,
-    pub(crate) stuffs: &'a Stuffs,
+    pub(crate) settings: Settings,
+    pub(crate) specs: &'a CableSpecs,
     pub(crate) naming: &'a [(&'static str, String)],
     pub(crate) exceptions: &'a Exceptions,
     pub(crate) assumed: &'a Assumed,
@@ -156,7 +156,7 @@ fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {
     format!("  {}: {{ {}{nested} }}", tier.word(), parts.join(", "))
 }
 
-fn stuff((length, medium): &Stuff) -> Option<String> {
+fn spec_mapping((length, medium): &CableSpec) -> Option<String> {
     let length = length.map(|length| format!("length: {length}"));
     let medium = medium.as_ref().map(|medium| format!("medium: {medium}"));
     let parts: Vec<String> = length.into_iter().chain(medium).collect();
@@ -168,7 +168,8 @@ fn map(counts: &BTreeMap<u16, u16>) -> String {
     format!("{{ {} }}", each.join(", "))
 }
 
-/// The NIC that a port of a plane is a part of.
+/// The NIC of a node. It has one port per plane, so it has the lanes and the speed of all these ports
+/// together.
 fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
     let lanes =
         u16::from((fit.platform.panel.lanes / split.ports.max(1)).max(1)).saturating_mul(planes).min(255);
@@ -183,14 +184,14 @@ fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
 
 /// Writes the file.
 pub(crate) fn text(file: &File<'_>) -> String {
-    let File { name, numbers, tiers, rest, stuffs, naming, exceptions, assumed } = file;
+    let File { name, numbers, tiers, settings, specs, naming, exceptions, assumed } = file;
     let mut out = format!(
         "# Imported from the cables of an existing network. Values that the lists do not contain are marked as assumed.\n\
          fabric: {name}\n"
     );
     let _ = writeln!(out, "planes: {}", numbers.planes);
     let mark = if assumed.is_routing { "assumed" } else { "" };
-    let _ = writeln!(out, "routing: {}{}", rest.routing.word(), comment(mark));
+    let _ = writeln!(out, "routing: {}{}", settings.routing.word(), comment(mark));
     if numbers.third.is_some() {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }
@@ -226,11 +227,11 @@ pub(crate) fn text(file: &File<'_>) -> String {
             let _ = writeln!(out, "{}", comment(mark));
         }
     }
-    if !rest.srv6.is_empty() {
-        let _ = writeln!(out, "srv6: {{ {} }}{}", rest.srv6, comment("assumed"));
+    if !settings.srv6.is_empty() {
+        let _ = writeln!(out, "srv6: {{ {} }}{}", settings.srv6, comment("assumed"));
     }
-    cables(&mut out, stuffs, assumed);
-    let _ = writeln!(out, "qos: {}  # assumed", rest.qos);
+    cables(&mut out, specs, assumed);
+    let _ = writeln!(out, "qos: {}  # assumed", settings.qos);
     if !naming.is_empty() {
         out.push_str("naming:\n");
         for (key, pattern) in *naming {
@@ -241,23 +242,26 @@ pub(crate) fn text(file: &File<'_>) -> String {
     out
 }
 
-fn cables(out: &mut String, stuffs: &Stuffs, assumed: &Assumed) {
-    let kind = |(kind, own): (&&'static str, &Stuff)| {
+fn cables(out: &mut String, specs: &CableSpecs, assumed: &Assumed) {
+    let kind = |(kind, own): (&&'static str, &CableSpec)| {
         let values = assumed.cables.get(kind).map(|values| values.join(", ")).unwrap_or_default();
         let mark = if values.is_empty() { String::new() } else { format!("  # {values} assumed") };
-        match stuff(own) {
+        match spec_mapping(own) {
             Some(own) => format!("  {kind}: {own}{mark}\n"),
             None if mark.is_empty() => String::new(),
             None => format!("  # {kind}: {values} assumed\n"),
         }
     };
-    let kinds = stuffs.kinds.iter().map(kind).collect::<String>();
-    let zones: Vec<String> =
-        stuffs.by_zone.iter().filter_map(|(zone, own)| Some(format!("{zone}: {}", stuff(own)?))).collect();
+    let kinds = specs.kinds.iter().map(kind).collect::<String>();
+    let zones: Vec<String> = specs
+        .by_zone
+        .iter()
+        .filter_map(|(zone, own)| Some(format!("{zone}: {}", spec_mapping(own)?)))
+        .collect();
     if kinds.is_empty() && zones.is_empty() {
         return;
     }
-    let has_values = !zones.is_empty() || stuffs.kinds.values().any(|own| stuff(own).is_some());
+    let has_values = !zones.is_empty() || specs.kinds.values().any(|own| spec_mapping(own).is_some());
     out.push_str(if has_values { "cables:\n" } else { "# cables:\n" });
     out.push_str(&kinds);
     if !zones.is_empty() {
@@ -281,7 +285,7 @@ fn except(out: &mut String, exceptions: &Exceptions, assumed: &Assumed) {
     if !cables.is_empty() {
         out.push_str("  cables:\n");
         for (name, own) in cables {
-            if let Some(own) = stuff(own) {
+            if let Some(own) = spec_mapping(own) {
                 let _ = writeln!(out, "    \"{name}\": {own}");
             }
         }

@@ -1,5 +1,6 @@
-//! Ports that SONiC numbers by lanes. Every platform is imported without unused ports in between. The cases are one or
-//! two breakouts, own or other names, and with or without a list of devices.
+//! SONiC numbers ports by lanes, so port numbers in use have gaps. The import must not infer unused ports
+//! from these gaps, for any platform. The cases are one or two breakouts, default or other names, with or
+//! without a list of devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -67,7 +68,7 @@ fn comes_back(before: &Plan, text: &str, tables: &[&str]) {
 }
 
 #[test]
-fn no_platform_gets_holes() {
+fn no_platform_gets_unused_ports() {
     let mut compiled = 0;
     for platform in Catalogue::builtin().iter().filter(|platform| platform.oses.contains(&Os::Sonic)) {
         for text in fabrics(platform) {
@@ -123,7 +124,7 @@ fn lab(plan: &Plan) -> String {
 }
 
 #[test]
-fn a_lab_that_numbers_its_interfaces_keeps_its_holes() {
+fn a_lab_that_numbers_its_interfaces_keeps_absent_cables() {
     let text = "fabric: m1\nplanes: 2\nhosts: { groups: 3, per_group: 4, nic: { speed: 400G, lanes: 2 } }\n\
                 tiers:\n  t0: { platform: spectrum4-sn5600-256x200g, up: 4 }\n  t1: { platform: spectrum4-sn5600-256x200g }\nqos: none\n\
                 exceptions: { absent: [p0-t1-001, p1-t0-002--p1-t1-003, su001-n002] }\n";

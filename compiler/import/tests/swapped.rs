@@ -1,5 +1,5 @@
-//! Networks with other names in which two cables are swapped. Findings or notes name both, the notes exclude swaps, or
-//! the import is rejected.
+//! Networks with names of a site, in which two cables are swapped. Findings or notes name both cables, the
+//! notes mark swaps as unrecognisable, or the import is rejected.
 
 use std::fmt::Write as _;
 
@@ -13,11 +13,11 @@ use proptest::sample::Index;
 /// The names that a site gives its devices and ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Site {
-    /// Switches are numbered over all planes.
+    /// All switches of the fabric share one number series, as in `leaf17`.
     Counted,
-    /// Switches have numbers of plane and zone.
+    /// Names of switches contain plane, zone and number, as in `leaf-0-1-3`.
     Placed,
-    /// As `Counted`, and switches have ports that no platform has.
+    /// As `Counted`, with port names that no platform has.
     Ported,
 }
 
@@ -93,7 +93,7 @@ fn kind(cable: &Cable) -> char {
     cable[1].0.chars().next().expect("a name")
 }
 
-/// Exchanges the upper ends of two cables of a kind. Returns their numbers.
+/// Exchanges the upper ends of two cables of the same kind. Returns their indices.
 fn swap(cables: &mut [Cable], first: Index, second: Index) -> Option<[usize; 2]> {
     let first = first.index(cables.len());
     let others: Vec<usize> =
@@ -105,7 +105,7 @@ fn swap(cables: &mut [Cable], first: Index, second: Index) -> Option<[usize; 2]>
 }
 
 /// Whether a finding, or a note about swapped cables, names the row of a cable.
-fn names(found: &ImportResult, row: usize) -> bool {
+fn is_reported(found: &ImportResult, row: usize) -> bool {
     let place = format!("site.csv:{}: ", row + 2);
     let note = format!("(site.csv:{})", row + 2);
     found.findings.iter().any(|finding| finding.starts_with(&place))
@@ -154,7 +154,8 @@ proptest! {
         match imported(&cables) {
             Ok(found) => {
                 let is_unknown = |note: &String| note.contains("swapped cables cannot be recognised there");
-                let is_named = rows.iter().all(|row| names(&found, *row)) || found.notes.iter().any(is_unknown);
+                let is_named =
+                    rows.iter().all(|row| is_reported(&found, *row)) || found.notes.iter().any(is_unknown);
                 prop_assert!(is_named, "{swapped:#?}\n{:#?}\n{:#?}\n{}", found.findings, found.notes, found.text);
             }
             Err(refused) => {
@@ -164,7 +165,7 @@ proptest! {
     }
 }
 
-/// The report names both cables with the names of the site, and the ends that belong together.
+/// A finding for a swapped cable uses the names of the site. It contains the expected far end for both ends.
 #[test]
 fn the_expected_ends_are_named() {
     let shape = Shape { groups: 3, t1: 3, ..Shape::SMALL };

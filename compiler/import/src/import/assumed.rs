@@ -1,4 +1,4 @@
-//! Values that the lists do not contain: comments of the file, and a note.
+//! Marks values that the lists do not contain: with comments in the file, and with a note on the screen.
 //!
 //! In: an existing network, its positions, and the plan of its fabric. Out: [`Assumed`]. Invariants: a value of the
 //! file that neither the lists nor the command line gives is marked.
@@ -11,7 +11,7 @@ use closc_topology::{Link, TierId};
 use super::Options;
 use crate::network::{ExistingNetwork, Level};
 use crate::position::{Place, Positions, level_of};
-use crate::text::{Assumed, Rest, Stuffs};
+use crate::text::{Assumed, CableSpecs, Settings};
 
 /// Finds the assumptions of a file.
 pub(super) fn assumed(
@@ -19,7 +19,7 @@ pub(super) fn assumed(
     positions: &Positions,
     plan: &Plan,
     options: &Options,
-    stuffs: &Stuffs,
+    specs: &CableSpecs,
 ) -> Assumed {
     let tiers = TierId::ALL.map(|tier| {
         let level = level_of(tier);
@@ -27,8 +27,8 @@ pub(super) fn assumed(
         match (is_stated, options.wanted.os.is_some()) {
             (true, true) => "",
             (true, false) => "os assumed",
-            (false, true) => "platform assumed, by the names of ports",
-            (false, false) => "platform and os assumed, by the names of ports",
+            (false, true) => "platform assumed, from the port names",
+            (false, false) => "platform and os assumed, from the port names",
         }
     });
     let has_speed = network.cables.iter().any(|cable| {
@@ -38,9 +38,9 @@ pub(super) fn assumed(
     });
     Assumed {
         tiers,
-        nics: if positions.nics.is_named { "" } else { "assumed, by the T0s that nodes are connected to" },
+        nics: if positions.nics.is_named { "" } else { "assumed, from the T0s that nodes are connected to" },
         nic: if has_speed { "lanes assumed" } else { "speed and lanes assumed" },
-        cables: cables(plan, stuffs),
+        cables: cables(plan, specs),
         is_routing: options.wanted.routing.is_none(),
     }
 }
@@ -54,14 +54,14 @@ fn is_in_list(network: &ExistingNetwork, positions: &Positions, level: Level) ->
 }
 
 /// Length and medium of kinds of cables where the lists lack them.
-fn cables(plan: &Plan, stuffs: &Stuffs) -> BTreeMap<&'static str, Vec<String>> {
+fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>> {
     let mut found = BTreeMap::new();
     let kind = |link: &Link| match link {
         Link::Host(_) => "nic-t0",
         Link::Fabric { lower, .. } if lower.tier == TierId::T0 => "t0-t1",
         Link::Fabric { .. } => "t1-t2",
     };
-    let mut open: Vec<&'static str> = stuffs.kinds.keys().copied().collect();
+    let mut open: Vec<&'static str> = specs.kinds.keys().copied().collect();
     for link in plan.fabric().links() {
         if open.is_empty() {
             break;
@@ -69,7 +69,7 @@ fn cables(plan: &Plan, stuffs: &Stuffs) -> BTreeMap<&'static str, Vec<String>> {
         let kind = kind(&link);
         let Some(at) = open.iter().position(|other| *other == kind) else { continue };
         open.remove(at);
-        let (own, usual) = (&stuffs.kinds[kind], plan.fabric().cable(link));
+        let (own, usual) = (&specs.kinds[kind], plan.fabric().cable(link));
         let length = own.0.is_none().then(|| format!("length {}", usual.length));
         let medium = own.1.is_none().then(|| format!("medium {}", usual.medium));
         let all: Vec<String> = length.into_iter().chain(medium).collect();
@@ -81,12 +81,12 @@ fn cables(plan: &Plan, stuffs: &Stuffs) -> BTreeMap<&'static str, Vec<String>> {
 }
 
 /// The note for the screen.
-pub(super) fn note(assumed: &Assumed, plan: &Plan, rest: Rest) -> String {
+pub(super) fn note(assumed: &Assumed, plan: &Plan, settings: Settings) -> String {
     let mut parts = Vec::new();
     if assumed.is_routing {
-        parts.push(format!("routing {}", rest.routing.word()));
+        parts.push(format!("routing {}", settings.routing.word()));
     }
-    parts.push(format!("qos {}", rest.qos));
+    parts.push(format!("qos {}", settings.qos));
     let tiers: Vec<&str> = TierId::ALL
         .iter()
         .zip(assumed.tiers)

@@ -20,12 +20,12 @@ pub(super) fn doubts(
     positions: &Positions,
     plan: &Plan,
     found: &Candidate,
-    is_alone: bool,
+    is_unique: bool,
 ) -> Vec<String> {
     const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) sets their platform";
     let (absent, there) = (found.compared.missing.len(), network.cable_count());
     let mut doubts = Vec::new();
-    if !is_alone {
+    if !is_unique {
         doubts.push(format!(
             "another numbering of the ports fits equally well, also with {absent} absent cables: {HINT}"
         ));

@@ -2,8 +2,8 @@
 //! cables.
 //!
 //! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these
-//! cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable is in both lists only
-//! if it is drained with its switch or plane.
+//! cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable is in
+//! both lists only if it is drained with its switch or plane.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -97,7 +97,7 @@ pub(super) fn isolated(network: &ExistingNetwork, plan: &Plan, compared: &Compar
     ranges(&links.into_iter().map(|link| plan.link_name(link)).collect::<Vec<_>>())
 }
 
-/// The cables of the plan that rows stand for, given the numbers of these rows.
+/// The planned cables that match the cables of the network with these numbers.
 fn links_of(rows: &HashSet<u32>, compared: &Compared) -> BTreeSet<Link> {
     let numbered = compared.matched.iter().zip(0_u32..);
     numbered.filter(|(_, number)| rows.contains(number)).filter_map(|(link, _)| *link).collect()

@@ -12,7 +12,7 @@ use super::drained;
 use super::hardware::Hardware;
 use super::ranges::ranges;
 use crate::compare::Compared;
-use crate::network::{ExistingNetwork, Plug, Stuff};
+use crate::network::{CableSpec, ExistingNetwork, Plug};
 use crate::ports::{Kind, ends};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
@@ -29,7 +29,7 @@ pub(crate) fn exceptions(
     let mut cables = Vec::new();
     for (cable, link) in network.cables.iter().zip(&compared.matched) {
         let Some(link) = link else { continue };
-        let own: &Stuff = &network.stuffs[cable.stuff as usize];
+        let own: &CableSpec = &network.specs[cable.spec as usize];
         let usual = plan.fabric().cable(*link);
         let length = own.0.filter(|length| *length != usual.length);
         let medium = own.1.clone().filter(|medium| *medium != usual.medium);
@@ -151,7 +151,7 @@ pub(crate) fn findings(
     found
 }
 
-/// The cables that do not match one of the plan, with their places and the expected ones.
+/// Lists the cables that match no planned cable: file and line, both ends, and the expected far ends.
 fn rows(
     network: &ExistingNetwork,
     compared: &Compared,

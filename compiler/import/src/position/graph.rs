@@ -1,5 +1,5 @@
-//! Places from the graph. A plane is a connected component without the nodes, and a zone is one without the T2s.
-//! Within them, devices are numbered in order.
+//! Places from the graph. Planes are the connected components of the graph without nodes. Zones are those of
+//! the graph without T2s. Within them, devices are numbered in order.
 //!
 //! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
 //! the tier above or below, if they agree. Otherwise it is that of names. With [`Reading::Majority`], most ports must
@@ -29,7 +29,8 @@ pub(super) struct Graph<'a> {
     network: &'a ExistingNetwork,
     levels: &'a [Level],
     reading: Reading,
-    /// Numbers of ports by name, of T0s, T1s and T2s, downwards and upwards.
+    /// Port numbers by port name. The outer index is the tier from T0. The inner one is 0 for downlinks and 1
+    /// for uplinks.
     ports: [[HashMap<SmolStr, u16>; 2]; 3],
     planes: Vec<u16>,
     zones: Vec<u16>,
@@ -135,8 +136,8 @@ impl<'a> Graph<'a> {
         Ok((0..self.network.device_count()).map(place).collect())
     }
 
-    /// The number of parallel cables between a switch of a tier and one above: the largest, or by majority the most
-    /// frequent.
+    /// The number of parallel cables between a switch of a tier and one above: the largest number of a pair,
+    /// or with [`Reading::Majority`] the most frequent one.
     fn parallel(&self, lower: Level) -> u16 {
         let mut counts: HashMap<(u32, u32), u16> = HashMap::new();
         for cable in &self.network.cables {
@@ -150,7 +151,8 @@ impl<'a> Graph<'a> {
         self.reading.count(counts.into_values()).unwrap_or(1)
     }
 
-    /// Numbers the devices of a level by the ports of another that they are plugged into, or by names.
+    /// Numbers the devices of a level by the ports of the level `by` that they are connected to, else by
+    /// their names.
     fn number(&self, level: Level, by: Level, parallel: u16, indices: &mut [u16]) {
         let is_up = level > by;
         let Some(names) = tier(by).map(|tier| &self.ports[usize::from(tier.level())][usize::from(is_up)])
@@ -189,8 +191,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The numbers of devices by what their cables show, each within its set. Returns `None` if cables contradict each
-    /// other, or if most do with [`Reading::Majority`].
+    /// Numbers the devices of each set by the ports at the other ends of their cables. Returns `None` if
+    /// cables contradict each other. With [`Reading::Majority`], more than half of the cables must contradict
+    /// the numbers.
     fn by_port(&self, devices: &[(Set, (Votes, u32))]) -> Option<Vec<u16>> {
         let mut found = vec![0; devices.len()];
         let mut sets: BTreeMap<Set, Vec<usize>> = BTreeMap::new();
@@ -220,7 +223,8 @@ impl<'a> Graph<'a> {
         Some(found)
     }
 
-    /// Gives the T0s of a group the same number in all planes: that of the first plane, as the nodes connect them.
+    /// Gives the T0s of a group the number that the T0 of the first plane has. T0s of different planes are in
+    /// the same group if the same nodes are connected to them.
     fn align(&self, indices: &mut [u16]) -> Result<(), ImportError> {
         let mut reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>> = BTreeMap::new();
         for cable in &self.network.cables {
@@ -247,7 +251,7 @@ impl<'a> Graph<'a> {
                     let before = *decided.entry(*t0).or_insert(*group);
                     if !known.contains(&before) {
                         let text = format!(
-                            "not a Clos of planes: node `{}` is on T0 group {} in one plane and, with `{}`, on {} in another",
+                            "not a Clos of planes: node `{}` is on T0 group {} in one plane, and on `{}` of T0 group {} in another",
                             self.name(*node),
                             group + 1,
                             self.name(*t0),
@@ -264,7 +268,8 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The same where a node may be on a wrong T0: most nodes of a T0 decide.
+    /// Works as [`Self::align`] for networks where a node may be connected to a wrong T0. The group of a T0 is
+    /// the one that most of its nodes indicate.
     fn align_most(
         &self,
         reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>>,
@@ -303,7 +308,8 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// Units and numbers of nodes: by the T0's port where hardware is known and ports agree, else by names.
+    /// Units and numbers of nodes. The unit comes from the T0s that a node is connected to. The number comes
+    /// from the T0 port where the hardware is known and ports agree, else from the name.
     fn nodes(&self, indices: &[u16]) -> HashMap<u32, Node> {
         let names = &self.ports[0][0];
         let mut cables: HashMap<u32, Vec<(u32, Option<u16>)>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Sets of things that are joined one by one.
+//! Disjoint sets of devices (union-find).
 
 /// Sets of connected devices.
 pub(super) struct Sets(Vec<u32>);

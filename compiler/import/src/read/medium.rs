@@ -3,21 +3,22 @@
 //! In: a length, and a type as NetBox imports it, `dac-passive`, or exports it, `Direct Attach Copper (Passive)`. Out:
 //! a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type that
 //! names the fibre does not name the optic. The optic with the shortest reach that covers the length is assumed. A row
-//! does not contain the speed of a lane, so the reach over slow lanes counts; the compiler checks more.
+//! does not contain the speed of a lane, so the reach over the slowest lanes is used. The compiler checks the
+//! reach over the actual lanes.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;
 
 /// A medium that a type may mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Meant {
+pub(super) struct MediumMatch {
     pub(super) medium: &'static str,
     /// Whether the type can mean no other medium.
     pub(super) is_sure: bool,
 }
 
-/// Meaning of a type; `None` if the language has no such medium.
-pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
+/// Meaning of a type; `None` if fabric files have no such medium.
+pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<MediumMatch> {
     let kind = kind.to_lowercase();
     let is = |value: &str, label: &str| {
         // Grades of fibre follow the word: `mmf-om4`, `Multimode Fiber (OM4)`.
@@ -44,7 +45,7 @@ pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
         length.is_none_or(|length| reach.is_none_or(|reach| length <= reach.length))
     };
     let medium = media.iter().find(carries).or(media.last())?;
-    Some(Meant { medium, is_sure: matches!(*medium, "dac" | "aoc") })
+    Some(MediumMatch { medium, is_sure: matches!(*medium, "dac" | "aoc") })
 }
 
 #[cfg(test)]

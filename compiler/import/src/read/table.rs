@@ -143,7 +143,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
     let types = side.types_of_netbox.map(&cell);
     let uses = netbox::ends(types).and_then(|ends| Ok((ends, netbox::status(cell(side.status_of_netbox))?)));
     let status = match uses {
-        Ok((Use::Other(what), _)) => return network.leave_out(what, at),
+        Ok((Use::Other(what), _)) => return network.skip_link(what, at),
         Ok((_, status)) => status,
         Err(error) => return network.fault(at, error),
     };
@@ -187,7 +187,7 @@ fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4],
         ports: [a_port, b_port],
         speeds,
         cages,
-        stuff: (length, medium),
+        spec: (length, medium),
         levels,
         is_drained: state != State::Up || status == Use::Leaving,
         is_isolated: state == State::Isolated,

@@ -339,7 +339,7 @@ mod tests {
         for words in [
             "the field `id` of a port. Pull request 25054 of sonic-buildimage",
             "lack `NODE_CFG`",
-            "`push --reload` over `sonic-ssh` works: it passes the file by a pipe",
+            "`push --reload` over `sonic-ssh` works: it passes the file through a pipe",
         ] {
             assert!(entry.contains(words), "{words}: {entry}");
         }
