@@ -10,18 +10,18 @@ use closc_diff::rollout::Seconds;
 use closc_diff::{Line, Report, Sign, show};
 
 use crate::drawing;
-use crate::text::{escape, fill, words};
+use crate::text::{escape, fill, inline_html};
 
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
 
 /// Severity of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum Severity {
     /// Nothing is lost.
     Good,
     /// Paths are lost, or the rollout affects traffic, or only artefacts were compared.
-    Mind,
+    Warning,
     /// A pair is cut off.
     Bad,
 }
@@ -72,13 +72,13 @@ fn code(text: &str) -> String {
 }
 
 fn body(report: &Report) -> String {
-    let (weight, verdict) = verdict(report);
-    let class = match weight {
-        Weight::Good => "good",
-        Weight::Mind => "warn",
-        Weight::Bad => "bad",
+    let (severity, verdict) = verdict(report);
+    let class = match severity {
+        Severity::Good => "good",
+        Severity::Warning => "warn",
+        Severity::Bad => "bad",
     };
-    let mut out = format!("<p class=\"verdict {class}\">{}</p>\n", words(&verdict));
+    let mut out = format!("<p class=\"verdict {class}\">{}</p>\n", inline_html(&verdict));
     if report.is_empty() && report.texts.is_empty() {
         return out;
     }
@@ -102,14 +102,14 @@ fn body(report: &Report) -> String {
 }
 
 /// Verdict of a difference, in one line.
-fn verdict(report: &Report) -> (Weight, String) {
+fn verdict(report: &Report) -> (Severity, String) {
     if report.is_empty() && report.texts.is_empty() {
-        return (Weight::Good, "Both mean the same.".to_owned());
+        return (Severity::Good, "No changes: both sides are equivalent.".to_owned());
     }
     let impact = &report.impact;
     if impact.cut_off > 0 {
         let count = impact.cut_off;
-        return (Weight::Bad, format!("Pairs of NICs that lose all paths: {}.", number(count)));
+        return (Severity::Bad, format!("Pairs of NICs that lose all paths: {}.", number(count)));
     }
     // Pairs with a removed NIC are not counted as losing paths.
     let fewer =
@@ -117,18 +117,19 @@ fn verdict(report: &Report) -> (Weight, String) {
     let losing: u64 = fewer.map(|pairs| pairs.pairs).sum();
     let hitless = report.rollout.as_ref().map(|rollout| rollout.hitless);
     match (losing, hitless) {
-        (0, Some(true)) => (Weight::Good, "Hitless: no pair of NICs loses a path.".to_owned()),
+        (0, Some(true)) => (Severity::Good, "Hitless: no pair of NICs loses a path.".to_owned()),
         (0, Some(false)) => (
-            Weight::Mind,
-            "Not hitless: no pair of NICs loses a path for good, but switches in use change.".to_owned(),
+            Severity::Warning,
+            "Not hitless: no pair of NICs loses a path permanently, but the rollout changes switches in use."
+                .to_owned(),
         ),
         (0, None) => {
             let changed: u64 =
                 report.artefacts.iter().map(|kind| kind.added + kind.changed + kind.removed).sum();
-            (Weight::Mind, format!("Artefacts that differ: {}.", number(changed)))
+            (Severity::Warning, format!("Artefacts that differ: {}.", number(changed)))
         }
         (count, _) => {
-            (Weight::Mind, format!("Pairs of NICs that lose paths: {}. None is cut off.", number(count)))
+            (Severity::Warning, format!("Pairs of NICs that lose paths: {}. None is cut off.", number(count)))
         }
     }
 }
@@ -144,28 +145,28 @@ fn changes(out: &mut String, lines: &[Line]) {
             Sign::Change => ("~", "warn"),
             Sign::Remove => ("-", "bad"),
         };
-        let (what, before, after) = halves(line);
+        let (what, before, after) = split_change(line);
         let subject = format!(
             "<b>{}</b>{}",
             escape(&line.subject),
-            what.map(|what| format!(" {}", words(what))).unwrap_or_default()
+            what.map(|what| format!(" {}", inline_html(what))).unwrap_or_default()
         );
         let warning = line
             .warning
             .as_ref()
-            .map_or_else(String::new, |text| format!("<br><span class=\"bad\">{}</span>", words(text)));
+            .map_or_else(String::new, |text| format!("<br><span class=\"bad\">{}</span>", inline_html(text)));
         let _ = writeln!(
             out,
             "<tr><td class=\"sign {class}\">{sign}</td><td>{subject}{warning}</td><td>{}</td><td>{}</td></tr>",
-            words(before),
-            words(after)
+            inline_html(before),
+            inline_html(after)
         );
     }
     out.push_str("</tbody></table></div>\n");
 }
 
 /// Splits a change with one arrow, such as `the downlinks of each T0: 128 -> 256`, into subject, old and new value.
-fn halves(line: &Line) -> (Option<&str>, &str, &str) {
+fn split_change(line: &Line) -> (Option<&str>, &str, &str) {
     match line.sign {
         Sign::Add => (None, "", &line.text),
         Sign::Remove => (None, &line.text, ""),
@@ -187,7 +188,7 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
     }
     let _ = writeln!(out, "<h3>{title}</h3>\n<ul>");
     for line in lines {
-        let _ = writeln!(out, "<li>{}</li>", words(line));
+        let _ = writeln!(out, "<li>{}</li>", inline_html(line));
     }
     out.push_str("</ul>\n");
 }
@@ -205,20 +206,20 @@ fn waves(out: &mut String, report: &Report) {
         let _ = writeln!(
             out,
             "<li>{} <span class=\"muted\">({})</span>\n<ul>",
-            words(&wave.text),
+            inline_html(&wave.text),
             Seconds(wave.seconds)
         );
         for step in &wave.steps {
-            let _ = writeln!(out, "<li>{}</li>", words(&step.text));
+            let _ = writeln!(out, "<li>{}</li>", inline_html(&step.text));
         }
         if !wave.back.is_empty() {
             let back: Vec<&str> = wave.back.iter().map(|step| step.text.as_str()).collect();
-            let _ = writeln!(out, "<li class=\"muted\">rollback: {}</li>", words(&back.join("; ")));
+            let _ = writeln!(out, "<li class=\"muted\">rollback: {}</li>", inline_html(&back.join("; ")));
         }
         out.push_str("</ul></li>\n");
     }
     let all = report.waves.iter().map(|wave| wave.seconds).sum();
-    let _ = writeln!(out, "</ol>\n<p>In all about {}.</p>", Seconds(all));
+    let _ = writeln!(out, "</ol>\n<p>Total: about {}.</p>", Seconds(all));
 }
 
 #[cfg(test)]
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_has_two_sides_where_it_has_one_arrow() {
+    fn a_change_with_one_arrow_is_split() {
         let line = |sign, text: &str| Line {
             sign,
             subject: "x".to_owned(),
@@ -236,10 +237,10 @@ mod tests {
             names: Vec::new(),
         };
         let both = line(Sign::Change, "downlinks in use of each T0: 128 -> 256");
-        assert_eq!(halves(&both), (Some("downlinks in use of each T0"), "128", "256"));
-        assert_eq!(halves(&line(Sign::Change, "200G -> 400G")), (None, "200G", "400G"));
+        assert_eq!(split_change(&both), (Some("downlinks in use of each T0"), "128", "256"));
+        assert_eq!(split_change(&line(Sign::Change, "200G -> 400G")), (None, "200G", "400G"));
         let renamed = line(Sign::Change, "4 renamed, `a` -> `b` and so on (`x` -> `y`)");
-        assert_eq!(halves(&renamed), (Some(renamed.text.as_str()), "", ""));
-        assert_eq!(halves(&line(Sign::Remove, "2 T1s")), (None, "2 T1s", ""));
+        assert_eq!(split_change(&renamed), (Some(renamed.text.as_str()), "", ""));
+        assert_eq!(split_change(&line(Sign::Remove, "2 T1s")), (None, "2 T1s", ""));
     }
 }

@@ -93,7 +93,7 @@ struct Drawing {
     groups: Vec<String>,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// Text above rows, where cables cross.
+    /// Text above a row, which describes all cables between this row and the one above it.
     between: Vec<(usize, String)>,
 }
 

@@ -1,8 +1,8 @@
 //! A fabric as one page for a browser.
 //!
-//! In: a plan, and optionally a difference. Out: an HTML file that loads nothing, with drawings, devices, search,
-//! paths between two NICs, failures and the difference. Other outputs are drawings of parts as SVG and DOT, designs
-//! side by side, and the order of a fabric.
+//! In: a plan, and optionally a difference. Out: an HTML file that loads nothing, with drawings, devices,
+//! search, paths between two NICs, failures and the difference. Other outputs are drawings of parts as SVG
+//! and DOT, Markdown, designs side by side, and the order of a fabric.
 //!
 //! Invariants: the page contains parameters, name patterns and exceptions, but no list of devices, so its size does
 //! not grow with the fabric. Tests compare the results of its script with the plan. Names from input are escaped.

@@ -135,7 +135,7 @@ fn tiers(out: &mut String, plan: &Plan) {
     table(
         out,
         "Switches and nodes",
-        &["tier", "of each plane and zone", "platform", "operating system", "down", "up", "names"],
+        &["tier", "number per plane and zone", "platform", "operating system", "down", "up", "names"],
         &rows,
     );
 }
@@ -161,7 +161,7 @@ fn racks(out: &mut String, topology: &Topology) {
     table(
         out,
         &title,
-        &["what", "rack", "in each", "racks of a row", "units each", "from unit", "face"],
+        &["what", "rack", "per rack", "racks per row", "units per device", "first unit", "face"],
         &rows,
     );
 }

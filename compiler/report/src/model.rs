@@ -1,7 +1,8 @@
 //! Data of the page, from which its script computes the names, addresses, cables, paths and routes of a fabric.
 //!
-//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it is small: parameters, one entry
-//! per kind of hardware, and exceptions as runs of numbers. Its numbers are those of the plan, without rounding.
+//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it is small: parameters, one
+//! entry per kind of hardware, and exceptions as runs of numbers. Its numbers are those of the plan. Only
+//! cable lengths in QoS settings are rounded, up to metres.
 
 mod exceptions;
 mod hardware;
@@ -19,7 +20,8 @@ use exceptions::Exceptions;
 use hardware::Hardware;
 use qos::Quality;
 
-/// Maximum number of pins in a page. If there are more, the page contains only their number.
+/// Maximum number of single pins in a page: NICs that a T0 reaches over one fixed uplink. If there are more,
+/// the page contains only their number.
 const PINS_MAX: usize = 50_000;
 
 /// The fabric as the page reads it. Lists of tiers are in the order T0, T1, T2.
@@ -66,7 +68,7 @@ struct Tier {
     parallel: u16,
     /// uSIDs that each of its switches owns.
     usids: u16,
-    /// The place of each uplink on its panel, where it is not the number of the uplink.
+    /// Place of each uplink on the panel; absent if uplinks are in the order of their numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<Vec<u16>>,
 }
@@ -92,7 +94,7 @@ struct Pools {
     loopbacks: String,
     management: Option<String>,
     gateway: Option<String>,
-    /// Addresses of listed management ports with their prefix lengths, by the name of the switch.
+    /// Management addresses from the list file, with prefix lengths, by switch name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     listed: BTreeMap<String, String>,
     asn_base: u32,

@@ -1,8 +1,8 @@
 //! The order of a fabric: switches, modules, cables, and power by rack.
 //!
-//! In: a plan. Out: tables, as CSV and as a page to print. Invariants: both forms have the same cells. Ports of a
-//! cage share a module, and all ports of a NIC share a cage. A figure that no source publishes is absent and never
-//! zero.
+//! In: a plan. Out: tables, as CSV, as a workbook and as a page to print. Invariants: all formats have the
+//! same cells. Ports of a cage share a module, and all ports of a NIC share a cage. A figure that no source
+//! publishes is absent and never zero.
 
 mod count;
 mod print;
@@ -21,7 +21,7 @@ use count::{Rack, SwitchKind};
 pub struct Order {
     fabric: String,
     tables: Vec<OrderTable>,
-    /// Whether lengths follow from positions of racks.
+    /// Whether cable lengths are computed from rack positions.
     is_measured: bool,
 }
 
@@ -59,18 +59,19 @@ impl Cell {
 }
 
 impl Order {
-    /// Counts the items of a plan. Cables have the lengths of the file, or with a floor plan those between racks.
+    /// Counts the items of a plan. Cable lengths come from the fabric file, or from rack positions if a floor
+    /// plan is given.
     ///
     /// # Errors
     ///
-    /// [`Unplaced`] if the floor plan does not have a rack of the fabric.
+    /// With a floor plan: [`Unplaced`] if it has no position for a rack, or a device has no rack.
     pub fn of(plan: &Plan, floor: Option<&Floor>) -> Result<Self, Unplaced> {
         let positions = floor.map(Positions::of);
         let mut bill = positions.as_ref().map_or_else(Bill::default, Bill::measured);
         for plane in plan.planes() {
             bill.add(plan, plane);
         }
-        unplaced(&bill)?;
+        reject_unplaced(&bill)?;
         let entries = bill.entries();
         let counted = count::count(plan, &entries);
         let mut tables = vec![
@@ -90,8 +91,8 @@ impl Order {
     }
 }
 
-/// Names at most three racks or devices.
-fn unplaced(bill: &Bill<'_>) -> Result<(), Unplaced> {
+/// Rejects a bill with unplaced racks or devices. The error names at most three of them.
+fn reject_unplaced(bill: &Bill<'_>) -> Result<(), Unplaced> {
     const NAMED: usize = 3;
     let all = bill.unplaced();
     let named: Vec<String> = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
@@ -106,10 +107,10 @@ impl OrderTable {
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect::<Vec<_>>());
         let head = self.head.iter().map(|name| name.replace(' ', "_")).collect();
         for record in std::iter::once(head).chain(rows) {
-            writer.write_record(record).expect("memory takes every row, and rows are as wide as the head");
+            writer.write_record(record).expect("writes to memory succeed, and rows are as long as the head");
         }
-        let bytes = writer.into_inner().expect("memory takes every row");
-        String::from_utf8(bytes).expect("cells are text")
+        let bytes = writer.into_inner().expect("writes to memory succeed");
+        String::from_utf8(bytes).expect("cells are UTF-8")
     }
 }
 

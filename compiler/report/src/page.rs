@@ -1,8 +1,8 @@
 //! The page: HTML, style, script and model in one file.
 //!
-//! In: a plan, and optionally a difference. Out: HTML. Invariants: the page loads nothing, and its content security
-//! policy forbids it. Only the script whose digest is in the policy runs. Text from input is JSON that cannot end its
-//! element.
+//! In: a plan, and optionally a difference. Out: HTML. Invariants: the page loads nothing, and its content
+//! security policy forbids loading. Only the script whose digest is in the policy runs. Text from input is
+//! embedded as JSON, in which no character can end the element.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ const READ_MODEL: &str =
 
 /// Writes the page of a fabric, with a section on changes if a difference is given.
 pub fn page(plan: &Plan, changes: Option<&Report>) -> String {
-    let model = serde_json::to_string(&Model::of(plan)).expect("a model has text keys and numbers only");
+    let model = serde_json::to_string(&Model::of(plan)).expect("the keys of the model are text or integers");
     let script = [READ_MODEL, &SCRIPT.concat()].concat();
     let digest = STANDARD.encode(Sha256::digest(&script));
     fill(

@@ -1,13 +1,13 @@
 //! Designs side by side as a page: a table, plots, and a drawing of each.
 //!
 //! In: a [`Sheet`]. Out: an HTML file that loads nothing and has no script. Invariants: text from input is escaped; an
-//! absent figure is an empty cell of the table and has no point in a plot.
+//! absent figure is a dash in the table and has no point in a plot.
 
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 
-use crate::text::{escape, fill, words};
+use crate::text::{escape, fill, inline_html};
 
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -61,7 +61,7 @@ pub fn sheet(sheet: &Sheet) -> String {
     for (at, design) in sheet.designs.iter().enumerate() {
         let _ = writeln!(body, "<h2 id=\"design-{0}\">{0}. {1}</h2>", at + 1, escape(&design.title));
         for note in &design.notes {
-            let _ = writeln!(body, "<p class=\"note\">{}</p>", words(note));
+            let _ = writeln!(body, "<p class=\"note\">{}</p>", inline_html(note));
         }
         let _ = writeln!(
             body,
@@ -120,8 +120,9 @@ const LEFT: f64 = 96.0;
 const BOTTOM: f64 = 44.0;
 const TOP: f64 = 14.0;
 const RIGHT: f64 = 44.0;
-/// Width of a letter of a label, at most, and height of its line.
+/// Maximum width of a character of a label.
 const LETTER: f64 = 8.0;
+/// Height of a line of a label.
 const LINE: f64 = 14.0;
 
 fn plot(plot: &Plot) -> String {
@@ -183,7 +184,7 @@ fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64)
             None => places.push(((*across, *up), vec![design.to_string()])),
         }
     }
-    // From the lowest point up, so that a label that gives way moves up.
+    // Place labels from bottom to top. A label that would overlap another one moves up.
     places.sort_by_key(|(place, _)| (place.1, place.0));
     let mut labels: Vec<(f64, f64, f64)> = Vec::new();
     for ((across, up), designs) in places {
@@ -257,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Sums of prices may be as large as a number can be.
+    /// A sum of prices can be as large as `u64::MAX`.
     #[test]
     fn axes_hold_the_largest_numbers() {
         let axis = Axis::over([u64::MAX].into_iter());
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_others_is_text_and_absent_figures_have_no_point() {
+    fn input_is_escaped_and_absent_figures_have_no_point() {
         let design = |cell: &str| SheetDesign {
             title: "<b>".to_owned(),
             cells: vec![cell.to_owned()],

@@ -23,7 +23,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Converts a sentence to HTML: text in backticks becomes code, and `->` an arrow.
-pub(crate) fn words(text: &str) -> String {
+pub(crate) fn inline_html(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let is_paired = parts.len() % 2 == 1;
     let mut out = String::new();
@@ -60,20 +60,20 @@ pub(crate) fn fill(frame: &str, parts: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{fill, words};
+    use super::{fill, inline_html};
 
     #[test]
-    fn names_are_names_and_what_others_wrote_is_text() {
-        assert_eq!(words("`p0-t0-001` 4 -> 5"), "<code>p0-t0-001</code> 4 &rarr; 5");
-        assert_eq!(words("a ` b"), "a &#96; b");
+    fn backticks_become_code_and_html_is_escaped() {
+        assert_eq!(inline_html("`p0-t0-001` 4 -> 5"), "<code>p0-t0-001</code> 4 &rarr; 5");
+        assert_eq!(inline_html("a ` b"), "a &#96; b");
         for hostile in ["<img src=x onerror=y>", "`<script>x</script>`", "``<b>", "</code><i>`"] {
-            let shown = words(hostile).replace("<code>", "").replace("</code>", "");
+            let shown = inline_html(hostile).replace("<code>", "").replace("</code>", "");
             assert!(!shown.contains('<'), "{hostile}: {shown}");
         }
     }
 
     #[test]
-    fn what_is_put_in_is_not_searched_for_marks() {
+    fn inserted_text_is_not_searched_for_placeholders() {
         assert_eq!(fill("a {{x}} b {{y}}", &[("{{y}}", "2"), ("{{x}}", "{{y}}")]), "a {{y}} b 2");
     }
 }

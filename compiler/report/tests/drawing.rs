@@ -1,4 +1,4 @@
-//! Drawings have the counts of the plan, in both forms, and text from input is escaped.
+//! Drawings have the counts of the plan, and Graphviz accepts their DOT files.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ fn drawings_have_the_counts_of_the_plan() {
     let million = draw(&plan(MILLION), Subject::Plane(PlaneId(7)), Form::Svg);
     assert_eq!(million.matches("<rect class=\"box").count(), 1 + 3 * 16);
     assert!(million.contains(">2,048 T2s<") && million.len() < 100_000, "{} bytes", million.len());
-    // A T1 is absent in plane 0, and so is a NIC everywhere.
+    // One T1 is absent in plane 0, and one NIC in both planes.
     let holes = plan(EXCEPTIONS);
     let fabric = draw(&holes, Subject::Fabric, Form::Svg);
     assert!(fabric.contains(">127 T1s<") && fabric.contains(">128 T1s<"), "{fabric}");

@@ -32,8 +32,8 @@ impl Row {
         if self.switches.len() > BOXES_MAX { BOXES_MAX - 1 } else { self.switches.len() }
     }
 
-    /// Returns the box of a switch.
-    fn at(&self, switch: Switch) -> Option<usize> {
+    /// Returns the index of the box of a switch.
+    fn box_index(&self, switch: Switch) -> Option<usize> {
         Some(self.switches.binary_search(&switch).ok()?.min(self.boxes() - 1))
     }
 }
@@ -66,7 +66,7 @@ fn row(plan: &Plan, plane: PlaneId, tier: TierId) -> Row {
     Row { tier, switches }
 }
 
-/// Makes a box of a row.
+/// Makes the box at position `at` of a row.
 fn switches(plan: &Plan, row: &Row, at: usize, (from_top, column): (usize, usize)) -> Node {
     let first = row.switches[at];
     let text = if at < row.named() {
@@ -91,8 +91,8 @@ fn join(
         let count = plan.topology().tier(lower.tier).map_or(0, |tier| tier.up.count);
         let links = (0..count).map(|up| Link::Fabric { lower: *switch, up });
         for link in links.filter(|link| fabric.has_link(*link)) {
-            let far = fabric.upper_end(link).and_then(|(far, _)| upper.at(far));
-            if let (Some(low), Some(far)) = (lower.at(*switch), far) {
+            let far = fabric.upper_end(link).and_then(|(far, _)| upper.box_index(far));
+            if let (Some(low), Some(far)) = (lower.box_index(*switch), far) {
                 *found.entry((low, far)).or_default() += 1;
             }
         }
@@ -121,7 +121,7 @@ fn nics(plan: &Plan, drawing: &mut Drawing, plane: PlaneId, (t0s, boxes): (&Row,
     let mut found = vec![0; boxes.len()];
     for link in plan.fabric().host_links(plane) {
         if let Some((t0, _)) = plan.fabric().upper_end(link)
-            && let Some(at) = t0s.at(t0)
+            && let Some(at) = t0s.box_index(t0)
         {
             found[at] += 1;
         }

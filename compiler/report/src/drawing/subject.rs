@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 12;
 pub enum Subject {
     /// Every plane, with one box per tier.
     Fabric,
-    /// A plane: its switches and bundles, or one box per tier and zone.
+    /// A plane. A fabric with one zone has boxes of switches, any other fabric one box per tier and zone.
     Plane(PlaneId),
     /// A switch and its neighbours.
     Switch(Switch),
@@ -74,7 +74,7 @@ pub(super) fn speed_up(
 /// Counts the NIC cables, the uplinks of T0s and the uplinks of T1s of a plane, or of one zone of it.
 pub(crate) fn cable_counts(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> [u64; 3] {
     let (topology, fabric) = (plan.topology(), plan.fabric());
-    if is_whole(plan, plane) {
+    if is_complete(plan, plane) {
         let zones = if zone.is_some() { 1 } else { u64::from(topology.zones) };
         let of = |switches: u16, ports: u16| zones * u64::from(switches) * u64::from(ports);
         let (groups, t1s) = (topology.hosts.groups, topology.t1_count);
@@ -93,7 +93,7 @@ pub(crate) fn cable_counts(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) ->
 }
 
 /// Returns whether no NIC, switch or cable of a plane is absent.
-fn is_whole(plan: &Plan, plane: PlaneId) -> bool {
+fn is_complete(plan: &Plan, plane: PlaneId) -> bool {
     let own = &plan.topology().exceptions;
     own.absent_nics.is_empty()
         && own.absent_switches.iter().all(|switch| switch.plane != plane)

@@ -10,18 +10,18 @@ use serde::Serialize;
 
 use super::cable;
 
-/// Exceptions of a fabric. Rows of [`Things`] end with the first and the last number of a run.
+/// Exceptions of a fabric. Rows of [`ElementRows`] end with the first and the last number of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Exceptions {
-    absent: Things,
-    drained: Things,
+    absent: ElementRows,
+    drained: ElementRows,
     /// Cables that differ: a cable, its length in millimetres, its medium.
     cables: Vec<([u16; 5], u64, String)>,
 }
 
-/// Elements that exceptions name.
+/// Elements that exceptions name, with consecutive numbers merged into runs.
 #[derive(Debug, Serialize)]
-struct Things {
+struct ElementRows {
     planes: Vec<u8>,
     /// Tier, plane, zone; first and last index.
     switches: Vec<[u16; 5]>,
@@ -42,8 +42,8 @@ impl Exceptions {
             (place(*link), length, medium)
         });
         Exceptions {
-            absent: things(&[], &own.absent_switches, &own.absent_nics, &own.absent_links),
-            drained: things(
+            absent: element_rows(&[], &own.absent_switches, &own.absent_nics, &own.absent_links),
+            drained: element_rows(
                 &own.drained_planes.iter().map(|plane| plane.0).collect::<Vec<_>>(),
                 &own.drained_switches,
                 &none,
@@ -54,16 +54,16 @@ impl Exceptions {
     }
 }
 
-fn things(
+fn element_rows(
     planes: &[u8],
     switches: &BTreeSet<Switch>,
     nics: &BTreeSet<Nic>,
     links: &BTreeSet<Link>,
-) -> Things {
+) -> ElementRows {
     let switch = |switch: &Switch| {
         [u16::from(switch.tier.level()), switch.plane.0.into(), switch.zone.0, switch.index]
     };
-    Things {
+    ElementRows {
         planes: planes.to_vec(),
         switches: runs(switches.iter().map(switch)),
         nics: runs(nics.iter().map(|nic| [nic.zone.0, nic.group, nic.downlink])),
@@ -84,7 +84,7 @@ fn place(link: Link) -> [u16; 5] {
 
 /// Merges rows that are equal except for consecutive last numbers.
 fn runs<const N: usize, const M: usize>(rows: impl Iterator<Item = [u16; N]>) -> Vec<[u16; M]> {
-    assert_eq!(N + 1, M, "a run has one number more");
+    assert_eq!(N + 1, M, "a run has one more number than a row");
     let mut found: Vec<[u16; M]> = Vec::new();
     for row in rows {
         match found.last_mut() {
@@ -107,7 +107,7 @@ mod tests {
     use super::runs;
 
     #[test]
-    fn neighbours_are_one_run() {
+    fn consecutive_numbers_are_one_run() {
         let rows = [[1, 2], [1, 3], [1, 5], [2, 6], [2, 7], [2, 8]];
         let found: Vec<[u16; 3]> = runs(rows.into_iter());
         assert_eq!(found, [[1, 2, 3], [1, 5, 5], [2, 6, 8]]);

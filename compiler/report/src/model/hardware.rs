@@ -1,7 +1,8 @@
 //! Kinds of hardware: the platform of switches and the names of their ports.
 //!
-//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port blocks are
-//! one kind, so that port names are stored once. Every switch has a kind, by exception, else by tier, plane and zone.
+//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port
+//! blocks are one kind, so that port names are stored once. Every switch has a kind: that of its exception if
+//! it has one, otherwise that of its tier, plane and zone.
 
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform, Slot};
@@ -55,7 +56,7 @@ impl Hardware {
         let mut found = Kinds { topology, keys: Vec::new(), found: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
-            // A switch with an index beyond the count has no exception.
+            // No exception has this index, so the result is the kind of switches without an exception.
             let of = |plane, zone| Switch { plane, tier, zone, index: u16::MAX };
             let planes = topology
                 .plane_ids()

@@ -47,7 +47,7 @@ struct ClassRow {
 #[derive(Debug, Default, Serialize)]
 struct Set {
     ports: Vec<PortRow>,
-    /// Bytes of the buffer: total, headroom, shared. Absent if the platform states no buffer.
+    /// Bytes of the buffer: total, headroom, shared. Absent if the platform has no buffer size.
     buffer: Option<[u64; 3]>,
     /// Reason for missing numbers.
     error: Option<String>,
@@ -71,7 +71,7 @@ impl Quality {
     pub(super) fn of(plan: &Plan) -> Self {
         let topology = plan.topology();
         let profile = &topology.qos;
-        let touched = touched(plan);
+        let exceptional_switches = exceptional_switches(plan);
         let mut found = Sets { plan, known: BTreeMap::new(), found: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
@@ -79,8 +79,9 @@ impl Quality {
                 let zones = topology.zone_ids().map(|zone| {
                     let of = |index| Switch { plane, tier, zone, index };
                     let mut all = (0..topology.count(tier)).map(of);
-                    let is_plain =
-                        |switch: &Switch| plan.fabric().has_switch(*switch) && !touched.contains(switch);
+                    let is_plain = |switch: &Switch| {
+                        plan.fabric().has_switch(*switch) && !exceptional_switches.contains(switch)
+                    };
                     let zoned = tier != TierId::T2 || zone.0 == 0;
                     all.find(is_plain).filter(|_| zoned).map_or(0, |switch| found.set(switch))
                 });
@@ -89,7 +90,7 @@ impl Quality {
             plain.push(planes.collect::<Vec<_>>());
         }
         let set_exceptions =
-            touched.iter().filter(|switch| plan.fabric().has_switch(**switch)).map(|switch| {
+            exceptional_switches.iter().filter(|switch| plan.fabric().has_switch(**switch)).map(|switch| {
                 let tier = usize::from(switch.tier.level());
                 [tier, switch.plane.0.into(), switch.zone.0.into(), switch.index.into(), found.set(*switch)]
             });
@@ -200,8 +201,9 @@ fn port(profile: &Profile, qos: &SwitchQos, at: usize, kind: &PortKind) -> PortR
     }
 }
 
-/// Returns the switches with other hardware, and those at an end of an absent element or of a cable with an exception.
-fn touched(plan: &Plan) -> BTreeSet<Switch> {
+/// Returns the switches whose settings may differ: those with a hardware exception, and those next to an
+/// absent element or a cable with an exception.
+fn exceptional_switches(plan: &Plan) -> BTreeSet<Switch> {
     let (topology, fabric) = (plan.topology(), plan.fabric());
     let exceptions = &topology.exceptions;
     let mut found: BTreeSet<Switch> = exceptions.switches.keys().copied().collect();

@@ -25,7 +25,7 @@ pub(super) struct Rack {
     pub units: Option<u64>,
     pub typical: Option<u64>,
     pub maximum: Option<u64>,
-    /// Switches and modules without a figure.
+    /// Switches and modules without published power.
     pub unpublished: BTreeSet<String>,
 }
 
@@ -78,16 +78,16 @@ impl Rack {
         let power = platform.power.as_ref();
         let (typical, maximum) =
             (power.and_then(|power| power.typical_watts), power.and_then(|power| power.maximum_watts));
-        self.draw(typical.map(u64::from), maximum.map(u64::from), || platform.id.to_string());
+        self.add_power(typical.map(u64::from), maximum.map(u64::from), || platform.id.to_string());
         for (kind, count) in modules {
             let power = kind.power();
             let of = |watts: u32| u64::from(watts) * count;
             let name = || format!("{} {} x {}", kind.medium, kind.lanes, kind.lane);
-            self.draw(power.map(|power| of(power.0)), power.map(|power| of(power.1)), name);
+            self.add_power(power.map(|power| of(power.0)), power.map(|power| of(power.1)), name);
         }
     }
 
-    fn draw(&mut self, typical: Option<u64>, maximum: Option<u64>, name: impl Fn() -> String) {
+    fn add_power(&mut self, typical: Option<u64>, maximum: Option<u64>, name: impl Fn() -> String) {
         self.typical = sum(self.typical, typical);
         self.maximum = sum(self.maximum, maximum);
         if typical.is_none() || maximum.is_none() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use closc_diagnostics::figures::number;
 
 use super::{Cell, Order};
-use crate::text::{escape, fill, words};
+use crate::text::{escape, fill, inline_html};
 
 const FRAME: &str = include_str!("../page/difference.html");
 const STYLE: &str = include_str!("../page/page.css");
@@ -13,7 +13,7 @@ const PRINT: &str = "@media print {\n  body { max-width: none; padding: 0; }\n  
                      tr { break-inside: avoid; }\n  h2 { break-after: avoid; }\n}\n";
 
 impl Order {
-    /// Returns it as a page to print.
+    /// Returns the order as a page to print.
     pub fn html(&self) -> String {
         let mut body = String::new();
         for table in &self.tables {
@@ -30,12 +30,12 @@ impl Order {
             body.push_str("</tbody>\n</table>\n");
         }
         let lengths = if self.is_measured {
-            "Cable lengths follow from the positions of racks, along trays."
+            "Cable lengths are computed from rack positions and measured along cable trays."
         } else {
             "Cable lengths are those of the fabric file."
         };
         let note = format!(
-            "{lengths} Cages are counted, not ports. A dash (–) means that the figure is not published."
+            "{lengths} Modules are counted per cage. A dash (–) means that the figure is not published."
         );
         let style = [STYLE, PRINT].concat();
         let title = format!("Order of {}", self.fabric);
@@ -53,7 +53,7 @@ impl Order {
 
 fn cell(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => format!("<td>{}</td>", words(text)),
+        Cell::Text(text) => format!("<td>{}</td>", inline_html(text)),
         Cell::Number(count) => format!("<td class=\"n\">{}</td>", number(*count)),
         Cell::Absent => "<td class=\"n\">–</td>".to_owned(),
     }

@@ -1,17 +1,17 @@
 //! An order as a workbook (Office Open XML).
 //!
-//! In: an order. Out: the bytes of an `.xlsx` file. Invariants: the cells are those of the CSV files, one sheet per table, and equal orders
-//! have equal bytes.
+//! In: an order. Out: the bytes of an `.xlsx` file. Invariants: the cells are those of the CSV files, one
+//! sheet per table, and equal orders have equal bytes.
 
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 
 use super::{Cell, Order, OrderTable};
 
-/// Widest column, in characters.
-const WIDE: f64 = 60.0;
+/// Maximum width of a column, in characters.
+const WIDTH_MAX: f64 = 60.0;
 
 impl Order {
-    /// Returns it as a workbook.
+    /// Returns the order as a workbook.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ fn sheet(sheet: &mut Worksheet, table: &OrderTable) -> Result<(), XlsxError> {
         sheet.write_string_with_format(0, column, *name, &bold)?;
         let cells = table.rows.iter().filter_map(|row| row.get(usize::from(column)));
         let widest = cells.map(|cell| cell.plain().chars().count()).max().unwrap_or_default();
-        sheet.set_column_width(column, (widest.max(name.len()) as f64 + 2.0).min(WIDE))?;
+        sheet.set_column_width(column, (widest.max(name.len()) as f64 + 2.0).min(WIDTH_MAX))?;
     }
     for (line, row) in (1..).zip(&table.rows) {
         for (column, cell) in (0..).zip(row) {

@@ -18,7 +18,7 @@ fn plan(text: &str) -> Plan {
 }
 
 /// Waits until the page shows the element with a title.
-fn shows(browser: &mut Browser, title: &str) {
+fn wait_for_title(browser: &mut Browser, title: &str) {
     browser.wait_for(&format!("at('here-title').textContent === {}", json!(title)));
 }
 
@@ -29,7 +29,7 @@ fn write(browser: &mut Browser, field: &str, text: &str) {
 }
 
 #[test]
-fn a_nic_is_found_and_a_failure_takes_its_paths() {
+fn search_finds_a_nic_and_a_failure_removes_its_paths() {
     let Some(mut browser) = Browser::start() else { return };
     let html = closc_report::page(&plan(MRC), None);
     assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
@@ -39,7 +39,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
     assert!(browser.text("at('counts').textContent").contains("131,072 NICs"));
     browser.keep("mrc");
     write(&mut browser, "query", "su128-n256/nic3");
-    shows(&mut browser, "NIC su128-n256/nic3");
+    wait_for_title(&mut browser, "NIC su128-n256/nic3");
     assert!(browser.text("at('here').textContent").contains("2001:db8:1000:200::100"));
     write(&mut browser, "query", "2001:db8:1000:200::100");
     assert!(browser.text("at('found').textContent").contains("su128-n256/nic3"));
@@ -49,7 +49,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
     write(&mut browser, "fail-name", "p3-t1-017");
     assert_eq!(browser.text("at('fail-error').textContent"), "");
     assert_eq!(browser.text("at('verdict').textContent"), "2,047 of 2,048 paths are left (99.95 %)");
-    // The T1 with the same number in each plane: eight of 2,048.
+    // Fail the T1 with the same number in the other planes too: eight of 2,048 paths are lost.
     for plane in [0, 1, 2, 4, 5, 6, 7] {
         write(&mut browser, "fail-name", &format!("p{plane}-t1-017"));
     }
@@ -61,7 +61,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
 }
 
 #[test]
-fn the_page_of_a_million_nics_is_not_longer() {
+fn the_page_of_a_million_nics_is_below_the_maximum_size() {
     let Some(mut browser) = Browser::start() else { return };
     let html = closc_report::page(&plan(MILLION), None);
     assert!(html.len() < BYTES_MAX, "{} bytes", html.len());
@@ -76,7 +76,7 @@ fn the_page_of_a_million_nics_is_not_longer() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Two rails of one tier, whose NICs and cables have IPv4 addresses.
+/// A fabric without T1s and with two rails. NICs and cables have IPv4 addresses.
 const RAILS: &str = "
 fabric: rails
 planes: 1
@@ -106,7 +106,7 @@ fn rails_have_no_path_to_each_other_by_design() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// T0s of 64 cages: downlinks take the first 8, uplinks 4 from the middle of the panel on.
+/// T0s with 64 cages. Downlinks use the first 8, and uplinks use 4, beginning in the middle of the panel.
 const HALF_EMPTY: &str = "
 fabric: half-empty
 planes: 4
@@ -126,7 +126,7 @@ fn the_front_panel_has_all_cages_in_their_places() {
     browser.look(1280, false, false);
     browser.open(&html);
     write(&mut browser, "query", "p0-t0-001");
-    shows(&mut browser, "p0-t0-001");
+    wait_for_title(&mut browser, "p0-t0-001");
     let panel = "document.querySelector('[aria-label^=\"Front panel\"]')";
     let label = browser.text(&format!("{panel}.getAttribute('aria-label')"));
     assert_eq!(label, "Front panel: 12 of 64 cages in use or kept free");
@@ -143,7 +143,7 @@ fn the_front_panel_has_all_cages_in_their_places() {
 }
 
 #[test]
-fn keys_alone_go_everywhere() {
+fn the_page_works_by_keyboard() {
     let Some(mut browser) = Browser::start() else { return };
     browser.look(1280, false, false);
     browser.open(&closc_report::page(&plan(EXCEPTIONS), None));
@@ -156,20 +156,20 @@ fn keys_alone_go_everywhere() {
     assert_eq!(browser.text("document.activeElement.textContent"), "Plane 1");
     browser.press("ArrowDown");
     browser.press("Enter");
-    shows(&mut browser, "T1s of plane 1");
+    wait_for_title(&mut browser, "T1s of plane 1");
     browser.value("document.querySelector('[data-arrows] a').focus()");
     browser.press("ArrowRight");
     browser.press("Enter");
-    shows(&mut browser, "p1-t1-002");
+    wait_for_title(&mut browser, "p1-t1-002");
     assert!(browser.text("at('here').textContent").contains("drained"));
     browser.keep("device");
     browser.press("Escape");
-    shows(&mut browser, "T1s of plane 1");
+    wait_for_title(&mut browser, "T1s of plane 1");
     browser.keep("tier");
     browser.press("Escape");
     browser.wait_for("at('here-title').textContent !== 'T1s of plane 1'");
     browser.press("Escape");
-    shows(&mut browser, "Fabric");
+    wait_for_title(&mut browser, "Fabric");
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -197,7 +197,7 @@ fn the_page_fits_every_width() {
 
 /// Text of the file is shown as text, even if it looks like HTML.
 #[test]
-fn names_of_others_are_no_code() {
+fn html_in_input_is_shown_as_text() {
     let Some(mut browser) = Browser::start() else { return };
     let hostile = "</script><script>document.title = 'code'</script><!-- ' \\\" {{script}} \u{5d0}&lt;";
     let lines = SMALL.lines().map(|line| match line.split_once(": ") {
@@ -233,7 +233,7 @@ fn changes(old: &str, new: &str) -> Report {
     )
 }
 
-/// The same file with a T1 that is drained, one that is absent, and fewer NICs.
+/// The reference file with an absent T1, a drained T1, a drained plane and fewer NICs.
 fn changed() -> String {
     let exceptions = "exceptions: { absent: [ p2-t1-017 ], drained: [ p3-t1-001, plane 5 ] }\n";
     format!("{}\n{exceptions}", MRC.replace("groups: 512", "groups: 508"))
@@ -267,7 +267,7 @@ fn a_difference_begins_with_its_verdict() {
         "{first}"
     );
     let same = closc_report::difference(&changes(SMALL, SMALL));
-    assert!(same.contains("Both mean the same."), "{same}");
+    assert!(same.contains("No changes: both sides are equivalent."), "{same}");
     assert_eq!(browser.complaints, [""; 0]);
 }
 

@@ -12,9 +12,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 /// Pseudo-random numbers, the same in every run.
-struct Draw(u64);
+struct Random(u64);
 
-impl Draw {
+impl Random {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -29,7 +29,7 @@ fn files() -> Vec<(String, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies");
     let mut found = Vec::new();
     for folder in ["examples", "lab", "reference"] {
-        for entry in std::fs::read_dir(format!("{root}/{folder}")).expect("it is there").flatten() {
+        for entry in std::fs::read_dir(format!("{root}/{folder}")).expect("the folder exists").flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|ending| ending == "yaml") {
                 let name = format!("{folder}/{}", entry.file_name().display());
@@ -50,7 +50,7 @@ fn nic_at(nic: Nic) -> Value {
 }
 
 /// Some switches of every tier: the first, the last, some between, and those that exceptions name.
-fn switches(plan: &Plan, draw: &mut Draw) -> Vec<Switch> {
+fn switches(plan: &Plan, random: &mut Random) -> Vec<Switch> {
     let topology = plan.topology();
     let mut found: Vec<Switch> = Vec::new();
     for tier in TierId::ALL {
@@ -60,10 +60,10 @@ fn switches(plan: &Plan, draw: &mut Draw) -> Vec<Switch> {
             let index = match pick {
                 0 => 0,
                 1 => count - 1,
-                _ => draw.below(count),
+                _ => random.below(count),
             };
-            let plane = PlaneId(draw.below(topology.planes.into()) as u8);
-            found.push(Switch { plane, tier, zone: ZoneId(draw.below(zones) as u16), index: index as u16 });
+            let plane = PlaneId(random.below(topology.planes.into()) as u8);
+            found.push(Switch { plane, tier, zone: ZoneId(random.below(zones) as u16), index: index as u16 });
         }
     }
     let exceptions = &topology.exceptions;
@@ -152,14 +152,14 @@ fn place(place: Option<RackPlace>) -> Value {
     )
 }
 
-fn nics(plan: &Plan, draw: &mut Draw, wanted: usize) -> Vec<Nic> {
+fn nics(plan: &Plan, random: &mut Random, wanted: usize) -> Vec<Nic> {
     let topology = plan.topology();
     let mut found = Vec::new();
     for _ in 0..wanted * 20 {
         let nic = Nic {
-            zone: ZoneId(draw.below(topology.zones.into()) as u16),
-            group: draw.below(topology.hosts.groups.into()) as u16,
-            downlink: draw.below(topology.hosts.per_group.into()) as u16,
+            zone: ZoneId(random.below(topology.zones.into()) as u16),
+            group: random.below(topology.hosts.groups.into()) as u16,
+            downlink: random.below(topology.hosts.per_group.into()) as u16,
         };
         if plan.fabric().has_nic(nic) && found.len() < wanted {
             found.push(nic);
@@ -205,10 +205,10 @@ const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), pla
     M.segments ? usidPrefix(plane, nicUsid(plane, nic)) : null]; }) })";
 
 /// Returns the paths of a pair: how many work in each plane, and some of them hop by hop.
-fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
+fn pair(plan: &Plan, from: Nic, to: Nic, random: &mut Random) -> (Value, Value) {
     let table = plan.path_table(from.zone, from.group);
     let mut left = vec![0_u64; plan.topology().planes.into()];
-    let every = draw.below(97) + 1;
+    let every = random.below(97) + 1;
     let (mut some, mut asked) = (Vec::new(), Vec::new());
     for (at, path) in plan.paths(from, to).enumerate() {
         let works = table.denies(path.plane, from, to, path.choice).is_none();
@@ -229,7 +229,7 @@ fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
     (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
 }
 
-/// Counts paths if switches choose them. Any remaining path then leads down.
+/// Counts paths if switches choose them: they use only uplinks with a path down to the destination.
 fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
     let ways = UsablePaths::of(plan.topology(), LossScope::AbsentOrDrained);
     let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));
@@ -280,13 +280,13 @@ fn differ(found: &Value, wanted: &Value, place: &str) {
 }
 
 /// Returns elements that fail: switches, cables, NICs, a plane.
-fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
-    let mut found: Vec<Element> = switches(plan, draw).into_iter().take(3).map(Element::Switch).collect();
+fn failures(plan: &Plan, random: &mut Random) -> Vec<Element> {
+    let mut found: Vec<Element> = switches(plan, random).into_iter().take(3).map(Element::Switch).collect();
     let cables: Vec<Link> = plan.fabric().switch_links(PlaneId(0)).take(500).collect();
     for _ in 0..cables.len().min(3) {
-        found.push(Element::Link(cables[draw.below(cables.len() as u64) as usize]));
+        found.push(Element::Link(cables[random.below(cables.len() as u64) as usize]));
     }
-    for nic in nics(plan, draw, 2) {
+    for nic in nics(plan, random, 2) {
         found.push(Element::Nic(nic));
         found.push(Element::Link(Link::Host(NicPort { plane: PlaneId(0), nic })));
     }
@@ -296,7 +296,7 @@ fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
     found
 }
 
-/// Returns failed elements in the form of the page, and the remaining capacity of all pairs.
+/// Returns failed elements in the form of the page, and the remaining paths of all pairs.
 fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
     let (mut planes, mut own_switches, mut own_nics, mut links) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -307,7 +307,7 @@ fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
             Element::Nic(nic) => own_nics.push(nic_at(*nic)),
             Element::Link(Link::Host(port)) => links.push(json!([port.plane.0, nic_at(port.nic), null])),
             Element::Link(Link::Fabric { lower, up }) => links.push(json!([0, switch_at(*lower), up])),
-            other => panic!("{other:?} is not among the failures of a test"),
+            other => panic!("unexpected failure {other:?}"),
         }
     }
     let outcome = WhatIf::new(Elements::of(plan.fabric())).fail(failed, 0);
@@ -352,14 +352,14 @@ const CABLE_COUNTS: &str = "(plane) => {
   return [range(M.zones).map(counts), counts()]; }";
 
 /// Compares some switches, NICs, pairs and failures of a plan, and the counts in its drawings.
-fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
+fn same(browser: &mut Browser, file: &str, plan: &Plan, random: &mut Random) {
     browser.open(&closc_report::page(plan, None));
     browser.value(&format!("({FINDS}, 0)"));
-    let some = switches(plan, draw);
+    let some = switches(plan, random);
     let asked: Vec<Value> = some.iter().map(|switch| switch_at(*switch)).collect();
     let wanted: Vec<Value> = some.iter().map(|switch| device(plan, *switch)).collect();
     compare(browser, file, "switch", DEVICE, &asked, &wanted);
-    let some = nics(plan, draw, 8);
+    let some = nics(plan, random, 8);
     let asked: Vec<Value> = some.iter().map(|nic| nic_at(*nic)).collect();
     let wanted: Vec<Value> = some.iter().map(|own| nic(plan, *own)).collect();
     compare(browser, file, "NIC", NIC, &asked, &wanted);
@@ -368,9 +368,9 @@ fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     let others = some.iter().skip(1).chain(some.first());
     let pairs = some.iter().zip(others).filter(|(from, to)| from != to).take(few);
     let (asked, wanted): (Vec<Value>, Vec<Value>) =
-        pairs.map(|(from, to)| pair(plan, *from, *to, draw)).unzip();
+        pairs.map(|(from, to)| pair(plan, *from, *to, random)).unzip();
     compare(browser, file, "pair", PAIR, &asked, &wanted);
-    let failed = failures(plan, draw);
+    let failed = failures(plan, random);
     let (asked, wanted): (Vec<Value>, Vec<Value>) =
         [&failed[..1], &failed].into_iter().map(|failed| loss(plan, failed)).unzip();
     compare(browser, file, "failure", LOSS, &asked, &wanted);
@@ -381,7 +381,7 @@ fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
 }
 
 #[test]
-fn the_page_computes_what_the_plan_says() {
+fn the_page_computes_the_results_of_the_plan() {
     let Some(mut browser) = Browser::start() else { return };
     examples(&mut browser);
     exceptions(&mut browser);
@@ -393,7 +393,7 @@ fn the_page_computes_what_the_plan_says() {
 /// Every example file, except those with a platform that is not in the catalogue.
 fn examples(browser: &mut Browser) {
     for (file, text) in files().into_iter().filter(|(_, text)| !text.contains("platform: assumed-")) {
-        same(browser, &file, &closc_tests::shape::plan(&text), &mut Draw(7));
+        same(browser, &file, &closc_tests::shape::plan(&text), &mut Random(7));
     }
 }
 
@@ -405,7 +405,7 @@ fn exceptions(browser: &mut Browser) {
         let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
         for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {
             let name = format!("{shape:?} {}", routing.word());
-            same(browser, &name, &shape.routed(routing), &mut Draw(at));
+            same(browser, &name, &shape.routed(routing), &mut Random(at));
         }
     }
 }
@@ -419,15 +419,15 @@ fn ipv4_fabrics_are_the_same_on_the_page() {
         let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
         for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
             let name = format!("IPv4 {shape:?} {}", routing.word());
-            same(&mut browser, &name, &shape.routed_in(routing, true), &mut Draw(at));
+            same(&mut browser, &name, &shape.routed_in(routing, true), &mut Random(at));
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Small fabrics of T0s alone, or with planes by NIC, with both families.
+/// Small fabrics of several parts that are connected only through nodes, with IPv6 and with IPv4 addresses.
 #[test]
-fn fabrics_of_several_parts_are_the_same_on_the_page() {
+fn fabrics_of_unconnected_parts_are_the_same_on_the_page() {
     let Some(mut browser) = Browser::start() else { return };
     let mut runner = TestRunner::deterministic();
     for at in 0..8 {
@@ -435,7 +435,7 @@ fn fabrics_of_several_parts_are_the_same_on_the_page() {
             closc_tests::exceptions::excepted_islands().new_tree(&mut runner).expect("a shape").current();
         for ipv4 in [false, true] {
             let name = format!("islands {shape:?} {ipv4}");
-            same(&mut browser, &name, &shape.routed_in(Routing::EcmpStatic, ipv4), &mut Draw(at));
+            same(&mut browser, &name, &shape.routed_in(Routing::EcmpStatic, ipv4), &mut Random(at));
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
@@ -452,7 +452,7 @@ fn listed(browser: &mut Browser) {
              tiers:\n  t0: {{ platform: th5-512x100g, os: sonic, up: 1 }}\n  t1: {{ platform: th5-512x100g, os: sonic }}\n"
         );
         let plan = closc_tests::shape::try_plan_with(&text, &[(Companion::Management, list)]);
-        same(browser, "listed", &plan.expect("it is a fabric"), &mut Draw(5));
+        same(browser, "listed", &plan.expect("the fabric file is valid"), &mut Random(5));
         let found = browser.text("find('192.0.2.71').map((found) => found.label).join()");
         assert_eq!(found, "p0-t0-002", "{pool}");
     }
@@ -461,9 +461,10 @@ fn listed(browser: &mut Browser) {
 /// Pins, and platforms with and without weights.
 fn cases(browser: &mut Browser) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases");
-    let read =
-        |case: &str| std::fs::read_to_string(format!("{root}/{case}/topology.yaml")).expect("it is there");
+    let read = |case: &str| {
+        std::fs::read_to_string(format!("{root}/{case}/topology.yaml")).expect("the case exists")
+    };
     for case in ["ecmp-pinned", "ecmp-linux", "domains", "sonic-pod", "three-tiers"] {
-        same(browser, case, &closc_tests::shape::plan(&read(case)), &mut Draw(3));
+        same(browser, case, &closc_tests::shape::plan(&read(case)), &mut Random(3));
     }
 }
