@@ -1,8 +1,8 @@
 //! Causes of findings: one line for each place to check, most important first.
 //!
-//! In: findings, and the number of planned cables of each device at ends that report. Out: [`Cause`]s. Invariants:
-//! every finding has exactly one cause. Causes that a report shows directly are certain; explanations of missing
-//! neighbours are not.
+//! In: findings, and the number of planned cables of each device, counted at the ends on reporting devices.
+//! Out: [`Cause`]s. Invariants: every finding has exactly one cause. Causes that a report shows directly are
+//! certain; explanations of missing neighbours are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use closc_topology::RackPlace;
 use crate::locate::Device;
 use crate::report::{CableAt, Cause, Finding, PortAt};
 
-/// Numbers of planned cables at ends that report.
+/// Numbers of planned cables, counted at the ends on reporting devices.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// By the reporting device, and whether the ports face the NICs.
@@ -24,7 +24,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts a planned cable at an end that reports.
+    /// Counts a planned cable at an end on a reporting device.
     pub(crate) fn add(&mut self, near: Device, faces_nics: bool, far: Device) {
         *self.near.entry((near, faces_nics)).or_default() += 1;
         *self.far.entry(far).or_default() += 1;
@@ -41,9 +41,9 @@ enum Silence {
     Deaf(Device),
     /// A device sends no LLDP, or is down.
     Mute(Device),
-    /// Most ports of one side of a device.
+    /// Most ports of one side of a device have no neighbour, for an unknown reason.
     Side(Device, bool),
-    /// Single ports of a device.
+    /// Single ports of a device have no neighbour, for an unknown reason.
     Ports(Device),
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn causes(plan: &Plan, tally: &Tally, findings: &[Finding]) -> Vec<Ca
     for (at, finding) in findings.iter().enumerate() {
         let gaps = gaps(plan, finding);
         if gaps.is_empty() {
-            causes.push(Cause { certain: true, text: seen(plan, finding), findings: vec![at] });
+            causes.push(Cause { certain: true, text: certain_text(plan, finding), findings: vec![at] });
         }
         silences.add(at, &gaps);
     }
@@ -65,7 +65,7 @@ pub(crate) fn causes(plan: &Plan, tally: &Tally, findings: &[Finding]) -> Vec<Ca
     causes
 }
 
-/// Findings without a neighbour, by their possible reasons.
+/// Findings about ends without a neighbour, by their possible reasons.
 #[derive(Default)]
 struct Silences {
     found: BTreeMap<Silence, BTreeSet<usize>>,
@@ -108,7 +108,8 @@ impl Silences {
     }
 }
 
-/// Returns whether a reason explains so many findings that it is plausible for all of them.
+/// Returns whether `count` findings are enough to assume a reason, compared with the number of cables that it
+/// would affect.
 fn explains(tally: &Tally, silence: Silence, count: usize) -> bool {
     let of = total(tally, silence);
     match silence {
@@ -127,7 +128,7 @@ struct Gap {
     faces_nics: bool,
 }
 
-/// Returns the ends of a finding without a neighbour; empty if an end has a wrong neighbour.
+/// Returns the ends that have no neighbour. Only missing and one-way findings have such ends.
 fn gaps(plan: &Plan, finding: &Finding) -> Vec<Gap> {
     let (cable, silent) = match finding {
         Finding::Missing { cable, silent, .. } | Finding::OneWay { cable, silent } => (cable, silent),
@@ -170,7 +171,10 @@ fn text(
             format!("{} receives no LLDP: no neighbour at any of its {of} ports", placed(plan, device))
         }
         Silence::Mute(device) => {
-            format!("{} is down or sends no LLDP: no neighbour sees it on {of} cables", placed(plan, device))
+            format!(
+                "{} is down or sends no LLDP: not reported at the other end of {of} cables",
+                placed(plan, device)
+            )
         }
         Silence::Side(device, faces_nics) => {
             let ports = if faces_nics { "downlinks" } else { "uplinks" };
@@ -195,7 +199,7 @@ fn ports(plan: &Plan, findings: &[Finding], device: Device, found: &BTreeSet<usi
         }
         Finding::OneWay { silent, .. } => {
             let port = silent.iter().find(|end| end.device == name)?;
-            Some(format!("{} (the other end sees this one)", port.port))
+            Some(format!("{} (the other end reports this one)", port.port))
         }
         Finding::Exchanged { .. }
         | Finding::Wrong { .. }
@@ -209,8 +213,8 @@ fn ports(plan: &Plan, findings: &[Finding], device: Device, found: &BTreeSet<usi
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// Describes a finding that reports show, with the place of the repair.
-fn seen(plan: &Plan, finding: &Finding) -> String {
+/// Describes a certain finding, with rack and unit of the device to repair.
+fn certain_text(plan: &Plan, finding: &Finding) -> String {
     match finding {
         Finding::Exchanged { cables, .. } => match swap(plan, cables) {
             Some(swap) => format!("{finding}; {swap}"),

@@ -28,7 +28,7 @@ pub struct FloorRack {
     pub units: u16,
     /// Maximum power in watts; `None` if the plan has no limit.
     pub watts: Option<u32>,
-    /// Name of the rack in the fabric file, in a plan with placed devices.
+    /// Name of this rack in the fabric file. Only floor plans that `closc place --placed` wrote contain it.
     pub device_rack: Option<String>,
 }
 
@@ -43,8 +43,8 @@ pub struct Floor {
 /// Trays above the racks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trays {
-    /// Positions of trays that cross all rows, in millimetres along the rows. If it is empty, there are crossing trays
-    /// everywhere.
+    /// Positions of trays that cross all rows, in millimetres along the rows. Empty if trays cross the rows
+    /// at every position.
     pub crossings: Vec<i64>,
     /// Cable length from a device to the tray, in millimetres, including slack.
     pub drop: u64,
@@ -89,8 +89,8 @@ pub struct Positions<'f> {
 }
 
 impl<'f> Positions<'f> {
-    /// Returns the positions in a floor plan with devices, as `closc place --placed` writes it. Without a column
-    /// `device_rack`, racks have the same names in plan and fabric file.
+    /// Returns the rack positions of a floor plan, usually one that `closc place --placed` wrote. Without a
+    /// column `device_rack`, the floor plan must use the rack names of the fabric file.
     pub fn of(floor: &'f Floor) -> Self {
         let is_placed = floor.racks.iter().any(|rack| rack.device_rack.is_some());
         let name = |rack: &'f FloorRack| match &rack.device_rack {
@@ -101,8 +101,8 @@ impl<'f> Positions<'f> {
         Positions { floor, by_name: racks.filter_map(|(at, rack)| Some((name(rack)?, at))).collect() }
     }
 
-    /// Returns the standard length for a cable between two racks of the fabric file. The error is the name of a rack
-    /// that is not in the plan.
+    /// Returns the standard length for a cable between two racks of the fabric file. The error is the name of
+    /// a rack that is not in the floor plan.
     pub(crate) fn length<'n>(&self, from: &'n str, to: &'n str) -> Result<Length, &'n str> {
         let at = |name: &'n str| self.by_name.get(name).copied().ok_or(name);
         Ok(ordered(self.floor.length(at(from)?, at(to)?)))

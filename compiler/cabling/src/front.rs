@@ -1,8 +1,8 @@
 //! Ports of a front panel that are not in the plan.
 //!
-//! In: a switch of the plan, and a port name from a report. Out: the name of the port, if the panel has it with any
-//! breakout of its cages. Invariants: every port of the panel belongs to the fabric, whether or not the plan uses it.
-//! Management ports are not on the panel. The names of a platform are computed once.
+//! In: a switch of the plan, and a port name from a report. Out: the name of the port, if any breakout of the
+//! panel's cages has it. Invariants: every port of the panel belongs to the fabric, whether or not the plan
+//! uses it. Management ports are not on the panel. The names of a platform are computed once.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -126,7 +126,7 @@ impl<'a> Judge<'a> {
             Far::Port(end) => {
                 self.edges.insert((at.min(end), at.max(end)));
             }
-            Far::Front(switch, port) => self.spot(Spot::End(at), Spot::Front(switch, port)),
+            Far::Front(switch, port) => self.record_spot(Spot::End(at), Spot::Front(switch, port)),
             Far::Device(device) => self.vague.push((at, device)),
             Far::Nameless(_) => self.report.nameless += 1,
             Far::Foreign(seen) => {
@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
                 self.edges.insert((at.min(end), at.max(end)));
                 return;
             }
-            Far::Front(switch, port) => return self.spot(Spot::End(at), Spot::Front(switch, port)),
+            Far::Front(switch, port) => return self.record_spot(Spot::End(at), Spot::Front(switch, port)),
             Far::Device(device) => {
                 let name = device.name(self.plan);
                 format!("{name}, port not reported")

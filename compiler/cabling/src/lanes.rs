@@ -1,7 +1,8 @@
 //! Cables of a fabric whose ends have lanes of different speeds.
 //!
-//! In: a plan. Out: a line per kind of cable and pair of lanes. Invariants: switches of a plane and zone are compared by
-//! hardware and not one by one, so the work grows with the number of switches.
+//! In: a plan. Out: one line per kind of cable and pair of different lanes at its ends. Invariants: switches
+//! of a plane and zone are grouped by hardware and not compared in pairs. So the work is linear in the number
+//! of switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_topology::{Cable, Link, PlaneId, Side, Switch, TierId, Topology, ZoneId};
 
-/// Lanes of the downlinks and uplinks of switches, by place.
+/// Lanes of the downlinks and uplinks of switches, by plane, tier and zone.
 type ByPlace = BTreeMap<(PlaneId, TierId, ZoneId), BTreeSet<[Option<Lanes>; 2]>>;
 
 /// Returns a line for each kind of cables whose ends have different lanes.

@@ -1,4 +1,4 @@
-//! Finds the ends of the plan that names in reports refer to.
+//! Maps names in reports to devices and ports of the plan.
 //!
 //! In: a plan, and the names that a neighbour sends. Out: its device and port. Invariants: a domain after the name of a
 //! device is ignored. A port is found by name or alias.
@@ -28,7 +28,7 @@ pub enum Device {
 pub(crate) enum Far {
     /// A port of the fabric.
     Port(End),
-    /// A port of a panel that is not in the plan.
+    /// A front-panel port that is not in the plan.
     Front(Switch, SmolStr),
     /// A device of the fabric whose port is unknown.
     Device(Device),
@@ -43,7 +43,6 @@ pub(crate) enum Far {
 pub(crate) struct Planned {
     /// Its end in the plan.
     pub end: End,
-    /// Its use.
     pub used: PortUse,
 }
 

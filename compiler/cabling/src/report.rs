@@ -183,8 +183,7 @@ impl Report {
             let _ = write!(text, ", {} of them by their device only", self.by_device_only);
         }
         if self.nameless > 0 {
-            let _ =
-                write!(text, "; {} see neighbours without a name, not judged", counted(self.nameless, "end"));
+            let _ = write!(text, "; {} with an unnamed neighbour, not judged", counted(self.nameless, "end"));
         }
         text
     }
@@ -220,7 +219,7 @@ impl fmt::Display for Finding {
             Finding::Wrong { seen: (a, b), instead_of, across_planes } => {
                 write!(f, "wrong: {a} -- {b} is connected{}", planes(*across_planes))?;
                 if !instead_of.is_empty() {
-                    write!(f, "; there belongs {}", list(instead_of))?;
+                    write!(f, "; planned: {}", list(instead_of))?;
                 }
                 Ok(())
             }
@@ -229,14 +228,18 @@ impl fmt::Display for Finding {
                 write!(f, "missing: {cable}: no neighbour at {}{down}", list(silent))
             }
             Finding::OneWay { cable, silent } => {
-                write!(f, "one way: {cable}: only one end sees the other; no neighbour at {}", list(silent))
+                write!(
+                    f,
+                    "one way: {cable}: only one end reports the other; no neighbour at {}",
+                    list(silent)
+                )
             }
             Finding::Unknown { at, cable, seen } => {
-                write!(f, "unknown: {at} sees {seen}")?;
-                cable.as_ref().map_or(Ok(()), |cable| write!(f, "; there belongs {cable}"))
+                write!(f, "unknown: {at} has neighbour {seen}")?;
+                cable.as_ref().map_or(Ok(()), |cable| write!(f, "; planned: {cable}"))
             }
             Finding::Unplanned { at, because, seen } => {
-                write!(f, "unplanned: {at} is {because} and sees {seen}")
+                write!(f, "unplanned: {at} is {because}, but has neighbour {seen}")
             }
             Finding::Speed { at, planned, seen } => {
                 write!(f, "speed: {at} runs at {seen}, planned is {planned}")

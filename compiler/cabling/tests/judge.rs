@@ -39,16 +39,17 @@ fn connect(cabling: &mut Cabling, a: Port, b: Port) {
 }
 
 /// Compares reports in which each neighbour describes itself with the given function.
-fn judged(
+fn compare(
     plan: &Plan,
     cabling: &Cabling,
     reporting: &BTreeSet<Device>,
-    says: impl Fn(&Port) -> Neighbour,
+    describe: impl Fn(&Port) -> Neighbour,
 ) -> Report {
     let mut seen: BTreeMap<Device, Vec<Sighting>> = BTreeMap::new();
     for ((device, port), far) in cabling {
         let device = Device::find(plan, device).expect("a device of the plan");
-        let sighting = Sighting { port: port.clone(), neighbours: vec![says(far)], ..Sighting::default() };
+        let sighting =
+            Sighting { port: port.clone(), neighbours: vec![describe(far)], ..Sighting::default() };
         seen.entry(device).or_default().push(sighting);
     }
     let mut judge = Judge::new(plan);
@@ -82,7 +83,7 @@ fn names(finding: &Finding) -> Vec<&str> {
             cables.iter().map(|cable| cable.name.as_str()).collect()
         }
         Finding::Missing { cable, .. } | Finding::OneWay { cable, .. } => vec![&cable.name],
-        other => panic!("not of cables: {other:?}"),
+        other => panic!("a finding without cables: {other:?}"),
     }
 }
 
@@ -91,20 +92,20 @@ fn cabling_as_planned_has_no_findings() {
     let plan = lab();
     let (cabling, all) = (planned_cabling(&plan), all(&plan));
     let cables = plan.fabric().links().count() as u64;
-    let report = judged(&plan, &cabling, &all, full);
+    let report = compare(&plan, &cabling, &all, full);
     assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, 0));
-    let report = judged(&plan, &cabling, &all, by_device);
+    let report = compare(&plan, &cabling, &all, by_device);
     assert_eq!((report.findings.len(), report.cables, report.by_device_only), (0, cables, cables));
     let switches: BTreeSet<Device> = plan.switches().map(Device::Switch).collect();
-    let report = judged(&plan, &cabling, &switches, full);
-    assert_eq!((report.findings.len(), report.cables), (0, cables), "switches alone see every cable");
+    let report = compare(&plan, &cabling, &switches, full);
+    assert_eq!((report.findings.len(), report.cables), (0, cables), "the switches report every cable");
 }
 
 #[test]
-fn neighbours_without_a_name_accuse_nobody_and_are_counted() {
+fn neighbours_without_a_name_are_ignored_and_counted() {
     let plan = lab();
     let mac = |_: &Port| Neighbour { chassis: Some("52:54:00:12:34:56".to_owned()), ..Neighbour::default() };
-    let report = judged(&plan, &planned_cabling(&plan), &all(&plan), mac);
+    let report = compare(&plan, &planned_cabling(&plan), &all(&plan), mac);
     assert_eq!((report.findings.len(), report.cables), (0, 0));
     assert_eq!(report.nameless, 2 * plan.fabric().links().count() as u64);
 }
@@ -133,7 +134,7 @@ fn one_matching_neighbour_of_several_is_enough() {
 }
 
 #[test]
-fn a_cable_between_planes_is_said_to_be() {
+fn a_cable_between_planes_is_reported_as_such() {
     let plan = lab();
     let mut cabling = planned_cabling(&plan);
     let mut uplinks = plan.fabric().links().filter(|link| matches!(link, Link::Fabric { .. }));
@@ -142,20 +143,20 @@ fn a_cable_between_planes_is_said_to_be() {
     let ((a, b), (c, d)) = (ends(&plan, one), ends(&plan, other));
     connect(&mut cabling, a, d);
     connect(&mut cabling, c, b);
-    let report = judged(&plan, &cabling, &all(&plan), full);
+    let report = compare(&plan, &cabling, &all(&plan), full);
     assert_eq!(report.findings.len(), 1);
     assert!(report.findings[0].to_string().starts_with("swapped: "), "{}", report.findings[0]);
     assert!(report.findings[0].to_string().ends_with("this connects two planes"), "{}", report.findings[0]);
 }
 
 #[test]
-fn what_is_plugged_into_a_port_of_an_absent_cable_is_found() {
+fn a_cable_at_a_port_of_an_absent_cable_is_found() {
     let text = include_str!("../../../topologies/lab/eight-planes.yaml");
     let plan = closc_tests::shape::plan(text);
     let link = plan.link_name(plan.fabric().links().last().expect("there are cables"));
     let text = format!("{text}\nexceptions: {{ absent: [{link}] }}\n");
     let less = closc_tests::shape::try_plan(&text).expect("an absent cable is allowed");
-    let report = judged(&less, &planned_cabling(&plan), &all(&less), full);
+    let report = compare(&less, &planned_cabling(&plan), &all(&less), full);
     assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
     assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10, true));
 }
@@ -217,7 +218,7 @@ proptest! {
             && only_switches
             && picked[..2].iter().all(|link| matches!(link, Link::Host(_)));
         prop_assume!(!hidden);
-        let report = judged(&plan, &cabling, &reporting, full);
+        let report = compare(&plan, &cabling, &reporting, full);
         prop_assert_eq!(report.findings.len(), 1, "{}", report.text(10, true));
         let mut expected: Vec<String> = picked[..damaged].iter().map(|link| plan.link_name(*link)).collect();
         expected.sort();
@@ -245,7 +246,7 @@ fn changed(change: impl FnOnce(&mut Cabling)) -> (Vec<String>, Report) {
     let plan = spacious();
     let mut cabling = planned_cabling(&plan);
     change(&mut cabling);
-    let report = judged(&plan, &cabling, &all(&plan), full);
+    let report = compare(&plan, &cabling, &all(&plan), full);
     (report.findings.iter().map(ToString::to_string).collect(), report)
 }
 
@@ -267,26 +268,23 @@ fn a_cable_between_ports_that_are_not_in_use_is_wrong() {
     };
     let (findings, report) = changed(within);
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert!(findings[0].starts_with("wrong: ") && findings[0].contains("; there belongs "), "{findings:?}");
+    assert!(findings[0].starts_with("wrong: ") && findings[0].contains("; planned: "), "{findings:?}");
     assert_eq!(report.cables, 47);
 }
 
 #[test]
-fn a_stranger_at_a_port_that_is_not_in_use_is_unplanned() {
+fn a_foreign_device_at_an_unused_port_is_unplanned() {
     let printer = |cabling: &mut Cabling| {
         cabling.insert(port("p0-t0-001", "Ethernet8"), port("printer", "eth0"));
         cabling.insert(port("p0-t0-001", "eth0"), port("management", "1"));
     };
     let (findings, report) = changed(printer);
-    assert_eq!(
-        findings,
-        ["unplanned: p0-t0-001 Ethernet8 is on the panel and not in use and sees printer eth0"]
-    );
+    assert_eq!(findings, ["unplanned: p0-t0-001 Ethernet8 is unused, but has neighbour printer eth0"]);
     assert_eq!((report.cables, report.other_interfaces), (48, 1));
 }
 
 #[test]
-fn a_port_that_sees_itself_names_its_cable_once() {
+fn a_port_with_itself_as_neighbour_gives_its_cable_once() {
     let (findings, report) = changed(|cabling| {
         cabling.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
     });
@@ -296,21 +294,21 @@ fn a_port_that_sees_itself_names_its_cable_once() {
 }
 
 #[test]
-fn names_of_hosts_have_no_case() {
+fn case_of_host_names_is_ignored() {
     let plan = spacious();
     let loud = |(device, port): &Port| Neighbour {
         system: Some(format!("{}.Pod.Example", device.to_uppercase())),
         chassis: None,
         ports: vec![port.clone()],
     };
-    let report = judged(&plan, &planned_cabling(&plan), &all(&plan), loud);
+    let report = compare(&plan, &planned_cabling(&plan), &all(&plan), loud);
     assert_eq!((report.findings.len(), report.cables), (0, 48), "{}", report.text(10, true));
 }
 
 #[test]
-fn what_a_port_saw_before_it_went_down_does_not_count() {
+fn neighbours_of_a_port_that_is_down_are_ignored() {
     let plan = spacious();
-    let device = Device::find(&plan, "p0-t0-001").expect("it is there");
+    let device = Device::find(&plan, "p0-t0-001").expect("a switch of the plan");
     let sightings: Vec<Sighting> = planned_cabling(&plan)
         .iter()
         .filter(|((name, _), _)| name == "p0-t0-001")
@@ -343,9 +341,9 @@ fn findings_are_grouped_by_their_cause() {
     cabling.insert(a.clone(), far_b.clone());
     cabling.insert(b.clone(), far_a.clone());
     cabling.retain(|_, (far, _)| !far.starts_with("su"));
-    let reporting = BTreeSet::from([Device::find(&plan, device).expect("it is there")]);
+    let reporting = BTreeSet::from([Device::find(&plan, device).expect("a switch of the plan")]);
     let cabling = cabling.into_iter().filter(|((name, _), _)| name == device).collect();
-    let report = judged(&plan, &cabling, &reporting, full);
+    let report = compare(&plan, &cabling, &reporting, full);
     let text = report.text(10, false);
     assert!(report.findings.len() > 2, "{text}");
     assert_eq!(report.causes.len(), 2, "{text}");

@@ -18,7 +18,7 @@ fn rows(text: &str) -> Vec<Row> {
 
 /// Checks that rows have the fields that an import requires.
 #[track_caller]
-fn has(rows: &[Row], fields: &[&str]) {
+fn require_fields(rows: &[Row], fields: &[&str]) {
     assert!(!rows.is_empty());
     for row in rows {
         for field in fields {
@@ -28,7 +28,7 @@ fn has(rows: &[Row], fields: &[&str]) {
 }
 
 #[test]
-fn every_list_finds_what_it_names_in_those_before_it() {
+fn every_list_refers_only_to_rows_of_earlier_lists() {
     for text in [
         include_str!("../../../topologies/lab/eight-planes.yaml"),
         include_str!("../../../topologies/lab/bgp-unnumbered.yaml"),
@@ -38,20 +38,20 @@ fn every_list_finds_what_it_names_in_those_before_it() {
         let labels: LabelPattern = LabelPattern::DEFAULT.parse().expect("a pattern");
         let planes: Vec<_> = plan.planes().collect();
         let types = rows(&list::device_types(&plan));
-        has(&types, &["manufacturer", "model", "slug", "u_height"]);
+        require_fields(&types, &["manufacturer", "model", "slug", "u_height"]);
         let types: BTreeSet<_> = types.iter().map(|row| (&row["manufacturer"], &row["model"])).collect();
         let devices = rows(&list::devices(&plan, &planes));
-        has(&devices, &["name", "role", "manufacturer", "device_type", "status", "site"]);
+        require_fields(&devices, &["name", "role", "manufacturer", "device_type", "status", "site"]);
         assert!(devices.iter().all(|row| types.contains(&(&row["manufacturer"], &row["device_type"]))));
         let devices: BTreeSet<_> = devices.iter().map(|row| &row["name"]).collect();
         for plane in planes {
             let ports = rows(&Form::NetBoxInterfaces.render(&plan, plane, &labels));
-            has(&ports, &["device", "name", "type", "speed"]);
+            require_fields(&ports, &["device", "name", "type", "speed"]);
             let mut free: BTreeSet<_> = ports.iter().map(|row| (&row["device"], &row["name"])).collect();
             assert_eq!(free.len(), ports.len(), "no port twice");
             assert!(ports.iter().all(|row| devices.contains(&row["device"])));
             let cables = rows(&Form::NetBox.render(&plan, plane, &labels));
-            has(
+            require_fields(
                 &cables,
                 &[
                     "side_a_device",
@@ -65,7 +65,7 @@ fn every_list_finds_what_it_names_in_those_before_it() {
             for row in &cables {
                 for side in ["a", "b"] {
                     let port = (&row[&format!("side_{side}_device")], &row[&format!("side_{side}_name")]);
-                    assert!(free.remove(&port), "{port:?} is there, with one cable");
+                    assert!(free.remove(&port), "{port:?} exists and has one cable");
                 }
             }
             assert!(free.is_empty(), "{free:?}");
@@ -74,7 +74,7 @@ fn every_list_finds_what_it_names_in_those_before_it() {
 }
 
 #[test]
-fn labels_that_netbox_refuses_are_left_out_and_counted() {
+fn labels_that_netbox_rejects_are_omitted_and_counted() {
     let plan = closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"));
     let plane = plan.planes().next().expect("a plane");
     for (length, is_taken) in [(LABEL_MAX, true), (LABEL_MAX + 1, false)] {

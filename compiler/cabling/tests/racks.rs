@@ -62,7 +62,7 @@ fn places(plan: &Plan) -> BTreeMap<String, RackPlace> {
 }
 
 #[test]
-fn no_two_devices_are_on_one_unit_and_growth_moves_nobody() {
+fn no_two_devices_share_a_unit_and_growth_moves_no_device() {
     let small = places(&plan(&|text| text));
     let mut taken = BTreeSet::new();
     for (name, place) in &small {
@@ -81,7 +81,7 @@ fn no_two_devices_are_on_one_unit_and_growth_moves_nobody() {
 }
 
 #[test]
-fn labels_say_racks_where_the_file_does() {
+fn labels_with_racks_need_racks_in_the_file() {
     let without = closc_tests::shape::plan(include_str!("../../../topologies/examples/minimal.yaml"));
     let labels = |text: &str| text.parse::<LabelPattern>().expect("a pattern");
     assert_eq!(labels("{rack}").unplaced(without.topology()), Some("t0"));
@@ -94,7 +94,7 @@ fn labels_say_racks_where_the_file_does() {
 }
 
 #[test]
-fn a_line_says_both_ends_and_its_bundle() {
+fn a_row_contains_both_ends_and_the_bundle() {
     let plan = plan(&|text| text);
     let labels: LabelPattern = "{rack} U{unit} > {far_rack} U{far_unit}".parse().expect("a pattern");
     let plane = plan.planes().next().expect("a plane");

@@ -4,7 +4,7 @@ use closc_cabling::{Neighbour, ReadError, Sighting, read};
 use closc_qos::units::Speed;
 
 /// Returns ports, system names, and the names of the neighbours' ports.
-fn said(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
+fn neighbours(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
     let sightings = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
     let each = sightings.into_iter().flat_map(|Sighting { port, neighbours, .. }| {
         neighbours.into_iter().map(move |neighbour| (port.clone(), neighbour.system, neighbour.ports))
@@ -73,15 +73,15 @@ const TABLES: &str = r#"{
 }"#;
 
 #[test]
-fn every_form_says_the_same() {
+fn all_formats_give_the_same_neighbours() {
     for text in [JSON, JSON0, TEXT, TABLE, TABLES] {
-        assert_eq!(said(text), expected(), "{text}");
+        assert_eq!(neighbours(text), expected(), "{text}");
     }
 }
 
 #[test]
-fn tables_of_sonic_say_speed_and_state_too() {
-    let sightings = read(TABLES.as_bytes()).expect("it is right");
+fn sonic_tables_give_speed_and_state() {
+    let sightings = read(TABLES.as_bytes()).expect("a valid report");
     let of =
         |port: &str| sightings.iter().find(|sighting| sighting.port == port).map(|s| (s.speed, s.is_down));
     assert_eq!(of("Ethernet0"), Some((Some(Speed::gbps(400)), false)));
@@ -90,11 +90,11 @@ fn tables_of_sonic_say_speed_and_state_too() {
 }
 
 #[test]
-fn an_object_where_there_is_one_neighbour_and_nothing_where_there_is_none() {
+fn reports_with_one_neighbour_or_none_are_read() {
     let one = r#"{"lldp": {"interface": {"swp1": {"chassis": {"id": {"type": "mac", "value": "52:54:00:00:00:01"}}, "port": {"id": {"type": "mac", "value": "52:54:00:00:00:01"}}}}}}"#;
     let mac = "52:54:00:00:00:01".to_owned();
     let neighbour = Neighbour { system: None, chassis: Some(mac.clone()), ports: vec![mac] };
-    let sightings = read(one.as_bytes()).expect("it is right");
+    let sightings = read(one.as_bytes()).expect("a valid report");
     assert_eq!(sightings.first().map(|sighting| &sighting.neighbours), Some(&vec![neighbour]));
     for none in [r#"{"lldp": {}}"#, r#"{"lldp": [{}]}"#, "{}", "LLDP neighbors:\n"] {
         assert_eq!(read(none.as_bytes()), Ok(Vec::new()), "{none}");
@@ -102,7 +102,7 @@ fn an_object_where_there_is_one_neighbour_and_nothing_where_there_is_none() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_with_a_place() {
+fn invalid_reports_are_rejected_with_a_place() {
     let message = |text: &str| read(text.as_bytes()).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(message("{\n \"lldp\": }").starts_with("line 2, column 10: "), "{}", message("{\n \"lldp\": }"));
     assert!(message(r#"{"lldp": {"interface": [3]}}"#).contains("`lldp.interface`: an object"));
@@ -118,7 +118,7 @@ fn what_is_no_report_is_refused_with_a_place() {
 }
 
 #[test]
-fn a_speed_that_is_none_is_refused_with_its_place() {
+fn an_invalid_speed_is_rejected_with_its_place() {
     let text = |speed: &str| format!(r#"{{"PORT_TABLE:Ethernet0": {{"value": {{"speed": "{speed}"}}}}}}"#);
     let place = "PORT_TABLE:Ethernet0.speed".to_owned();
     assert_eq!(read(text("abc").as_bytes()), Err(ReadError::Form { place, expected: "a speed in Mb/s" }));
@@ -127,7 +127,7 @@ fn a_speed_that_is_none_is_refused_with_its_place() {
 
 /// Without the limit, 29 MB of such reports needed 1.33 GB of memory.
 #[test]
-fn a_report_that_would_take_much_memory_is_refused() {
+fn a_report_that_needs_too_much_memory_is_rejected() {
     let lists = format!("{{\"lldp\":[{}[]]}}", "[],".repeat(2 << 20));
     assert_eq!(read(lists.as_bytes()), Err(ReadError::Memory));
     let line = format!("{{\"packet\":{{\"payload\":\"\",\"metadata\":[{}[]]}}}}", "[],".repeat(2 << 20));
@@ -146,7 +146,7 @@ fn other_tables_of_a_switch_take_no_memory() {
         .map(|n| format!("\"ROUTE_TABLE:{n}\": {{\"value\": {{\"nexthop\": \"a\"}}}}, "))
         .collect();
     let row = r#""LLDP_ENTRY_TABLE:Ethernet0": {"value": {"lldp_rem_sys_name": "p0-t1-001", "other": [[], {}, 1]}}"#;
-    let sightings = read(format!("{{{}{row}}}", routes.concat()).as_bytes()).expect("it is right");
+    let sightings = read(format!("{{{}{row}}}", routes.concat()).as_bytes()).expect("a valid report");
     let names: Vec<Option<&str>> = sightings.iter().map(|one| one.neighbours[0].system.as_deref()).collect();
     assert_eq!(names, [Some("p0-t1-001")]);
 }

@@ -33,7 +33,7 @@ pub struct Cabinet {
     pub name: SmolStr,
     /// `nodes`, `t0`, `t1` or `t2`.
     pub kind: &'static str,
-    /// Devices.
+    /// Number of devices.
     pub devices: u32,
     /// Height up to the highest device, in units.
     pub units: u32,
@@ -55,7 +55,7 @@ struct Group {
 
 impl Group {
     /// Returns whether both racks have devices of a common plane.
-    fn shares(&self, other: &Group) -> bool {
+    fn shares_plane(&self, other: &Group) -> bool {
         self.plane.is_none() || other.plane.is_none() || self.plane == other.plane
     }
 }
@@ -87,7 +87,7 @@ pub struct Placement {
 pub enum PlaceError {
     /// The height of a switch is unknown.
     #[error(
-        "no source publishes the height of `{0}`: add `rack_units` in a platform file and name it by `--platforms`"
+        "no source publishes the height of `{0}`: add `rack_units` in a platform file, and pass this file with `--platforms`"
     )]
     Height(SmolStr),
     /// The power of a switch or module is unknown.
@@ -97,18 +97,18 @@ pub enum PlaceError {
     Power(String),
     /// The power of a node is unknown.
     #[error(
-        "racks have power limits: state the power of a node by `--node-watts`, or remove `watts` from the floor plan"
+        "racks have power limits: set the power of a node with `--node-watts`, or remove `watts` from the floor plan"
     )]
     NodePower,
     /// No rack can hold a device.
-    #[error("no rack of the floor plan holds one {0}")]
+    #[error("no rack of the floor plan can hold a {0}")]
     Device(String),
     /// No number of T0s per rack fits.
-    #[error("no number of T0s per rack fits both the racks and the rails")]
+    #[error("no number of T0s per rack fits both the racks of the floor plan and the T0s of a unit")]
     NoRule,
     /// The floor is too small.
     #[error(
-        "the floor plan is too small: {placed} of {cabinets} racks have a place, and no free rack has {units} units{} for {kind} `{name}`",
+        "the floor plan is too small: {placed} of {cabinets} racks of the fabric are placed, and no free rack of the floor plan has {units} units{} for `{name}` ({kind})",
         watts.map(|watts| format!(" and {watts} W")).unwrap_or_default()
     )]
     Small {
@@ -243,7 +243,7 @@ fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
     };
     Longest {
         nic_t0: ordered(blocks.values().filter_map(in_block).max().unwrap_or_default()),
-        t0_t1: between("t0", "t1", |a, b| a.zone == b.zone && a.shares(b)),
-        t1_t2: between("t1", "t2", Group::shares),
+        t0_t1: between("t0", "t1", |a, b| a.zone == b.zone && a.shares_plane(b)),
+        t1_t2: between("t1", "t2", Group::shares_plane),
     }
 }

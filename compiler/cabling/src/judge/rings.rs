@@ -1,8 +1,8 @@
 //! Cables that have exchanged ends.
 //!
-//! In: unplanned edges between ends. Out: groups of edges that share planned cables. A group is closed if its edges
-//! occupy exactly the ends of its planned cables, two or more. Then no cable is missing; the cables have only exchanged
-//! ends.
+//! In: unplanned edges between ends. Out: groups of edges that share planned cables. A group is closed if it
+//! has at least two planned cables and its edges occupy exactly the ends of these. Then no cable is missing;
+//! the cables have only exchanged ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 

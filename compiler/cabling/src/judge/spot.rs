@@ -19,12 +19,12 @@ use crate::sighting::Sighting;
 pub(super) enum Spot {
     /// A port of the plan.
     End(End),
-    /// A port of a panel that is not in the plan.
+    /// A front-panel port that is not in the plan.
     Front(Switch, SmolStr),
 }
 
 impl Spot {
-    /// The port of the plan.
+    /// Returns the port if it is in the plan.
     pub(super) fn end(&self) -> Option<End> {
         match self {
             Spot::End(end) => Some(*end),
@@ -57,17 +57,17 @@ impl Judge<'_> {
         let Some(worst) = worst(fars) else { return };
         let at = Spot::Front(switch, port);
         let seen = match worst {
-            Far::Port(end) => return self.spot(at, Spot::End(end)),
-            Far::Front(switch, port) => return self.spot(at, Spot::Front(switch, port)),
+            Far::Port(end) => return self.record_spot(at, Spot::End(end)),
+            Far::Front(switch, port) => return self.record_spot(at, Spot::Front(switch, port)),
             Far::Device(device) => format!("{}, port not reported", device.name(plan)),
             Far::Nameless(seen) | Far::Foreign(seen) => seen,
         };
         let at = self.spot_at(&at);
-        self.report.findings.push(Finding::Unplanned { at, because: "on the panel and not in use", seen });
+        self.report.findings.push(Finding::Unplanned { at, because: "unused", seen });
     }
 
     /// Records a cable, without duplicates.
-    pub(super) fn spot(&mut self, a: Spot, b: Spot) {
+    pub(super) fn record_spot(&mut self, a: Spot, b: Spot) {
         self.spots.insert(if a <= b { (a, b) } else { (b, a) });
     }
 

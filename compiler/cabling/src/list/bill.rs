@@ -71,7 +71,7 @@ impl<'f> Bill<'f> {
 
     /// Adds the cables of a plane.
     pub fn add(&mut self, plan: &Plan, plane: PlaneId) {
-        // At the lower end, cages of one device are consecutive. At the upper end, they occur in any order.
+        // Cages that are already counted: whether they are at the upper end, their device and their number.
         let mut seen: BTreeSet<(bool, String, u16)> = BTreeSet::new();
         for line in lines(plan, plane) {
             let length = self.length(plan, &line);

@@ -39,12 +39,12 @@ pub(super) fn outline(text: &str) -> Result<Outline, ReadError> {
 /// Returns the value of a key of the top-level object.
 pub(super) fn value(text: &str, key: &str) -> Result<Value, ReadError> {
     let mut object: Map<String, Value> =
-        serde_json::from_str(weighed(text)?).map_err(|error| fault(&error))?;
+        serde_json::from_str(check_memory(text)?).map_err(|error| fault(&error))?;
     Ok(object.remove(key).unwrap_or_default())
 }
 
 /// Returns the text if its decoded form needs at most [`MEMORY_MAX`] bytes.
-pub(super) fn weighed(text: &str) -> Result<&str, ReadError> {
+pub(super) fn check_memory(text: &str) -> Result<&str, ReadError> {
     if closc_budget::decoded_json_bytes(text.as_bytes()) > MEMORY_MAX {
         return Err(ReadError::Memory);
     }
@@ -107,7 +107,8 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 }
 
-/// A value reduced to its strings and objects, and the objects to the fields in use. All other values become null.
+/// A JSON value with only its strings and objects; all other values become null. Objects keep only the fields
+/// in [`FIELDS`].
 pub(super) struct Pruned(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Pruned {

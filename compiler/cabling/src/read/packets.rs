@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::json::weighed;
+use super::json::check_memory;
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
@@ -27,7 +27,7 @@ pub(crate) fn numbered(number: u64) -> String {
 /// Returns whether a text contains packets, one per line.
 pub(super) fn is_packets(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let first = weighed(first).ok().and_then(|first| serde_json::from_str::<Value>(first).ok());
+    let first = check_memory(first).ok().and_then(|first| serde_json::from_str::<Value>(first).ok());
     first.is_some_and(|value| packet(&value).is_some())
 }
 
@@ -36,19 +36,19 @@ fn packet(value: &Value) -> Option<&Value> {
     (packet.get("payload").is_some() && packet.get("metadata").is_some()).then_some(packet)
 }
 
-/// Reads the packets. Repeated packets of a neighbour are counted once.
+/// Reads the packets. An identical neighbour is added to a port only once.
 pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let fault = |reason| ReadError::Line { line: at + 1, reason };
         let value: Value =
-            serde_json::from_str(weighed(line)?).map_err(|_| fault("it does not parse as JSON"))?;
+            serde_json::from_str(check_memory(line)?).map_err(|_| fault("it does not parse as JSON"))?;
         // Streams also contain other messages: arbitration and errors.
         let Some(packet) = packet(&value) else { continue };
         let payload = bytes(&packet["payload"]).ok_or_else(|| fault("`payload` is not base64"))?;
         let Some(data) = lldp(&payload) else { continue };
-        let port = ingress(packet).ok_or_else(|| fault("no metadata 1 with the port it came in by"))?;
-        let neighbour = neighbour(data).ok_or_else(|| fault("its LLDP frame is cut off"))?;
+        let port = ingress(packet).ok_or_else(|| fault("no metadata with id 1, the ingress port"))?;
+        let neighbour = neighbour(data).ok_or_else(|| fault("the LLDP frame is truncated"))?;
         if !ports.port(&port)?.neighbours.contains(&neighbour) {
             ports.add(&port, neighbour)?;
         }
@@ -68,7 +68,7 @@ fn ingress(packet: &Value) -> Option<String> {
     let value = bytes(&metadata.find(|one| id(one) == Some(INGRESS_PORT))?["value"])?;
     let name =
         std::str::from_utf8(&value).ok().filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    // The bytes of a port number may look like letters, but a port name is always longer.
+    // One or two bytes can be a port number that looks like letters. A port name has at least three.
     if let Some(name) = name.filter(|name| name.len() > 2 && name.chars().all(|c| c.is_ascii_graphic())) {
         return Some(name.to_owned());
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_say_who_is_where() {
+    fn lldp_frames_give_port_and_neighbour() {
         let mut tagged = frame();
         tagged.splice(12..12, [0x81, 0, 0, 7]);
         let ping = [&[0; 12][..], &[0x86, 0xdd, 0x60]].concat();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_refused() {
+    fn truncated_packets_are_rejected() {
         let frame = frame();
         for length in 14..frame.len() {
             let text = line(&frame[..length], &[1]);

@@ -4,7 +4,7 @@
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// Returns whether a text has this format. Without neighbours, it contains only the head.
+/// Returns whether a text has this format. Without neighbours, it has only the heading `LLDP neighbors:`.
 pub(super) fn is_text(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("Interface:") || line.trim() == "LLDP neighbors:")
 }
@@ -21,7 +21,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
                 ports.add(&port, neighbour)?;
             }
             let name = value.split(',').next().map(str::trim).filter(|name| !name.is_empty());
-            let name = name.ok_or(ReadError::Line { line: at + 1, reason: "`Interface:` names none" })?;
+            let name =
+                name.ok_or(ReadError::Line { line: at + 1, reason: "`Interface:` has no port name" })?;
             block = Some((name.to_owned(), Neighbour::default()));
             continue;
         }

@@ -1,7 +1,8 @@
 //! Positions of racks along a walk over the floor.
 //!
-//! In: racks with devices. Out: the same racks with positions. Invariants: the T0 racks of a block are in the middle of
-//! its node racks. Racks of T1s and T2s are in the middle of all blocks. A rack of the plan is used at most once.
+//! In: racks with devices. Out: the same racks with positions. Invariants: the T0 racks of a block are in the
+//! middle of its node racks. Racks of T1s and T2s are in the middle of all blocks. A rack of the floor plan
+//! is used at most once.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ pub(super) struct Block {
     pub(super) unit: u32,
 }
 
-/// Numbers of bands into which the floor is divided. A walk covers one band after the other.
+/// Numbers of bands to try. A band is a range of positions along the rows, and a walk covers one band after
+/// the other.
 const BANDS: [i64; 4] = [1, 2, 3, 4];
 
 /// Returns walks over all racks: along rows, back and forth, over the complete width of the floor or band by band.
@@ -47,7 +49,7 @@ pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
 ///
 /// # Errors
 ///
-/// [`PlaceError::Small`] with the first rack for which there is none.
+/// [`PlaceError::Small`] with the first rack that fits no free position.
 pub(super) fn assign(
     floor: &Floor,
     order: &[usize],
@@ -73,7 +75,7 @@ pub(super) fn assign(
     Ok(placed)
 }
 
-/// Returns whether a rack of the plan has enough units and power.
+/// Returns whether a rack of the floor plan has enough units and power.
 fn holds(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
     let rack = &floor.racks[at];
     let has_power = rack.watts.is_none_or(|most| cabinet.watts.is_some_and(|watts| watts <= u64::from(most)));

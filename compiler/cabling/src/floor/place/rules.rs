@@ -1,7 +1,7 @@
 //! Rules of racks: the number of devices per rack, limited by units and power.
 //!
-//! In: a plan, a floor plan and the sizes of devices. Out: [`Racks`] to try. Invariants: each kind of device uses as
-//! few racks as its number per rack permits, and these are filled evenly.
+//! In: a plan, a floor plan and the sizes of devices. Out: [`Racks`] to try. Invariants: racks of nodes, T1s
+//! and T2s are filled evenly. T1s and T2s use as few racks as possible.
 
 use std::collections::BTreeMap;
 
@@ -80,8 +80,8 @@ impl<'a> Sizes<'a> {
         self.watts.get(&platform.id).copied().flatten()
     }
 
-    /// Returns the numbers of devices of a size that fit into racks, largest first.
-    fn held(&self, (units, watts): Size) -> Vec<u16> {
+    /// Returns how many devices of a size each kind of rack holds, largest number first.
+    fn capacities(&self, (units, watts): Size) -> Vec<u16> {
         let hold = |(rack_units, rack_watts): &(u16, Option<u32>)| {
             let by_power = rack_watts.zip(watts).map(|(most, each)| most / each.max(1));
             u32::from(rack_units / units.max(1)).min(by_power.unwrap_or(u32::MAX)) as u16
@@ -93,19 +93,22 @@ impl<'a> Sizes<'a> {
     }
 
     fn most(&self, size: Size) -> u16 {
-        self.held(size).first().copied().unwrap_or_default()
+        self.capacities(size).first().copied().unwrap_or_default()
     }
 
     /// Returns the numbers of nodes per rack to try.
     pub(super) fn nodes_per_rack(&self) -> Vec<u16> {
         let all = self.plan.topology().nodes_per_unit();
-        let mut even: Vec<u16> =
-            self.held((self.node.units, self.node.watts)).into_iter().map(|held| even(all, held)).collect();
+        let mut even: Vec<u16> = self
+            .capacities((self.node.units, self.node.watts))
+            .into_iter()
+            .map(|held| even(all, held))
+            .collect();
         even.dedup();
         even
     }
 
-    /// Returns rules with these nodes per rack, one for each number of T0s per rack.
+    /// Returns rules with this number of nodes per rack, one for each number of T0s per rack.
     pub(super) fn racks(&self, nodes: u16) -> Vec<Racks> {
         let topology = self.plan.topology();
         let zone = if topology.has_zones() { "z{zone}-" } else { "" };
@@ -143,7 +146,7 @@ impl<'a> Sizes<'a> {
         counts.map(|count| rule(&name, count, size.0)).collect()
     }
 
-    /// Returns the rule of T1s or T2s with the fewest racks. If the numbers are equal, each plane has its own racks.
+    /// Returns the rule of T1s or T2s with the fewest racks. Planes share racks only if this saves racks.
     fn switches(&self, tier: TierId, name: &str, all: u16) -> Option<RackRule> {
         let size = self.tiers.get(&tier).copied()?;
         let (planes, most) = (u16::from(self.plan.topology().planes), self.most(size));
