@@ -21,7 +21,7 @@ use closc_topology::Switch;
 
 use crate::error::{EntriesError, Fault};
 
-/// A pipeline that intents can be expressed in.
+/// A pipeline for which the entries of an intent can be rendered.
 #[derive(Debug)]
 pub struct Pipeline {
     name: &'static str,
@@ -31,11 +31,11 @@ pub struct Pipeline {
     index: Index,
     entities: fn(&DeviceIntent<'_>, &Info) -> Result<Vec<v1::Entity>, Fault>,
     state: State,
-    /// Whether it uses the port numbers of a port map, which the platform must have.
+    /// Whether its ports have the numbers of the platform's port map, which is then required.
     is_mapped: bool,
 }
 
-/// Adds marking, trimming and rate limits to the stated values of a switch.
+/// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
 type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError>;
 
 /// The index of a P4Info.
@@ -43,26 +43,26 @@ type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError
 enum Index {
     /// Indexed at first use.
     Embedded(&'static LazyLock<Arc<Info>>),
-    /// Indexed with the pipeline.
-    Made(Arc<Info>),
+    /// Indexed when the pipeline is generated.
+    Generated(Arc<Info>),
 }
 
-/// The pipeline of multi-plane Clos fabrics, with ports of 10, 11 and 12 bits.
+/// The pipelines of multi-plane Clos fabrics for port numbers of 10, 11 and 12 bits.
 static WIDE: [LazyLock<Pipeline>; 3] = [
-    LazyLock::new(|| made_wide(Pipeline::fabric(), 10)),
-    LazyLock::new(|| made_wide(Pipeline::fabric(), 11)),
-    LazyLock::new(|| made_wide(Pipeline::fabric(), wide::WIDEST)),
+    LazyLock::new(|| generate_wide(Pipeline::fabric(), 10)),
+    LazyLock::new(|| generate_wide(Pipeline::fabric(), 11)),
+    LazyLock::new(|| generate_wide(Pipeline::fabric(), wide::WIDEST)),
 ];
 
-/// The pipeline of SONiC hardware with P4Runtime, with ports of 10, 11 and 12 bits.
+/// The pipelines of SONiC hardware with P4Runtime for port numbers of 10, 11 and 12 bits.
 static WIDE_SAI: [LazyLock<Pipeline>; 3] = [
-    LazyLock::new(|| made_wide(Pipeline::sai(), 10)),
-    LazyLock::new(|| made_wide(Pipeline::sai(), 11)),
-    LazyLock::new(|| made_wide(Pipeline::sai(), wide::WIDEST)),
+    LazyLock::new(|| generate_wide(Pipeline::sai(), 10)),
+    LazyLock::new(|| generate_wide(Pipeline::sai(), 11)),
+    LazyLock::new(|| generate_wide(Pipeline::sai(), wide::WIDEST)),
 ];
 
-fn made_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
-    wide::widened(narrow, bits).expect("a test makes the pipelines of every width")
+fn generate_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
+    wide::widened(narrow, bits).expect("a test generates the pipelines of every width")
 }
 
 /// Embeds the output of p4c for a pipeline, and indexes its P4Info at first use.
@@ -119,19 +119,19 @@ impl Pipeline {
         PIPELINES
     }
 
-    /// Returns the pipeline with the name.
+    /// Returns the pipeline with this name.
     pub(crate) fn find(name: &str) -> Option<&'static Pipeline> {
         PIPELINES.iter().find(|pipeline| pipeline.name == name)
     }
 
     /// Returns the pipeline of multi-plane Clos fabrics.
     pub fn fabric() -> &'static Pipeline {
-        Pipeline::find("fabric").expect("the registry has it")
+        Pipeline::find("fabric").expect("a registered name")
     }
 
     /// Returns the pipeline of SONiC hardware with P4Runtime.
     pub fn sai() -> &'static Pipeline {
-        Pipeline::find("sai").expect("the registry has it")
+        Pipeline::find("sai").expect("a registered name")
     }
 
     /// Returns the pipeline of a switch if its operating system has one, with the port width that the platforms of the
@@ -166,8 +166,9 @@ impl Pipeline {
         }
     }
 
-    /// Returns the pipeline of SONiC hardware with P4Runtime, with ports of this width or of the nearest width that
-    /// exists. Its controllers see ports as text, so only its program for BMv2 and the embedded switch differs.
+    /// Returns the pipeline of SONiC hardware with P4Runtime, with ports of this width or of the nearest
+    /// width that exists. Controllers address its ports by text, so only its program for BMv2 and the
+    /// embedded switch differs.
     fn sai_of(bits: u8) -> &'static Pipeline {
         match bits.checked_sub(wide::NARROW + 1) {
             None => Pipeline::sai(),
@@ -203,7 +204,7 @@ impl Pipeline {
         self.bmv2.as_deref()
     }
 
-    /// Returns whether it uses the port numbers of a port map, which the platform must have.
+    /// Returns whether its ports have the numbers of the platform's port map, which is then required.
     pub(crate) fn is_mapped(&self) -> bool {
         self.is_mapped
     }
@@ -212,17 +213,18 @@ impl Pipeline {
     pub fn info(&self) -> &Arc<Info> {
         match &self.index {
             Index::Embedded(index) => index,
-            Index::Made(index) => index,
+            Index::Generated(index) => index,
         }
     }
 
-    /// Returns the configuration that a controller sets on a target. Its cookie identifies the pipeline of a target.
+    /// Returns the configuration that a controller sets on a target. Targets report its cookie, which
+    /// identifies the pipeline that they run.
     pub fn for_target(&self) -> closc_runtime::Pipeline {
         let program = self.bmv2.as_deref().unwrap_or_default();
         closc_runtime::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
     }
 
-    /// Adds marking, trimming and rate limits to the stated values of a switch.
+    /// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
     pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
         (self.state)(intent, switch)
     }

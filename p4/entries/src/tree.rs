@@ -1,8 +1,9 @@
 //! Entries and pipelines as files of the compiled tree.
 //!
-//! In: the entities of a switch, a pipeline. Out: `switches/<name>/entries.txtpb`, a standard `p4.v1.WriteRequest` as
-//! text with a comment with names before each update, and the pipeline's P4Info and program once per tree. Invariants:
-//! reading a written file back gives the same updates.
+//! In: the entities of a switch, and a pipeline. Out: one file of entries per switch
+//! (`switches/<name>/entries.txtpb` for `fabric`), and the pipeline's P4Info and program once per tree.
+//! Entries are a standard `p4.v1.WriteRequest` as text. A comment before each update shows it with names.
+//! Invariants: reading a written file back gives the same updates.
 
 use closc_artefacts::paths;
 use closc_plan::DeviceIntent;
@@ -16,7 +17,7 @@ use crate::pipeline::Pipeline;
 /// A file of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Path relative to the tree, with `/`.
+    /// Path relative to the tree, with `/` as separator.
     pub path: String,
     /// Content.
     pub text: String,
@@ -32,7 +33,7 @@ pub fn entries_file(pipeline: &Pipeline, intent: &DeviceIntent<'_>) -> Result<Fi
     })
 }
 
-/// Returns the files that every switch of a pipeline shares.
+/// Returns the files that all switches with a pipeline share.
 pub fn pipeline_files(pipeline: &Pipeline) -> Vec<File> {
     let name = pipeline.name();
     let file = |path: String, text: &str| File { path, text: text.to_owned() };

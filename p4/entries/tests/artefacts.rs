@@ -38,7 +38,7 @@ fn sources(root: &Path, below: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn artefacts_are_those_of_their_sources() {
+fn artefacts_match_their_sources() {
     for pipeline in Pipeline::all() {
         let (root, name) = (folder(pipeline), pipeline.name());
         let digests = digests(pipeline);
@@ -60,7 +60,7 @@ fn artefacts_are_those_of_their_sources() {
 }
 
 #[test]
-fn what_is_embedded_is_what_is_committed() {
+fn embedded_files_match_the_committed_ones() {
     for pipeline in Pipeline::all() {
         let read = |ending: &str| {
             let path = folder(pipeline).join(format!("{}.{ending}", pipeline.name()));
@@ -82,9 +82,9 @@ fn the_compiler_of_tofino_makes_the_committed_p4info() {
         closc_skip::skip("CLOSC_BF_P4C is not set; expected the path of p4c's compiler for Tofino");
         return;
     };
-    let pipeline = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered");
+    let pipeline = Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("a known pipeline");
     let made = std::env::temp_dir().join(format!("closc-bf-p4c-{}", process::id()));
-    fs::create_dir_all(&made).expect("a folder for what is made");
+    fs::create_dir_all(&made).expect("an output folder");
     let p4info = made.join("p4info.txtpb");
     let run = Command::new(compiler)
         .current_dir(folder(pipeline))
@@ -98,15 +98,15 @@ fn the_compiler_of_tofino_makes_the_committed_p4info() {
         .expect("the compiler starts");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     let text = fs::read_to_string(&p4info);
-    fs::remove_dir_all(&made).expect("what was made can be removed");
+    fs::remove_dir_all(&made).expect("the output folder can be removed");
     assert!(run.status.success(), "{said}");
     let committed =
-        fs::read_to_string(folder(pipeline).join("fabric_tna.p4info.txtpb")).expect("it is committed");
-    assert_eq!(named(&text.expect("a P4Info was made")), named(&committed));
+        fs::read_to_string(folder(pipeline).join("fabric_tna.p4info.txtpb")).expect("a committed file");
+    assert_eq!(named(&text.expect("the compiler wrote a P4Info")), named(&committed));
 }
 
-/// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns, and without parts that
-/// P4Runtime has no message for.
+/// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns, and without
+/// `externs`, for which P4Runtime has no message.
 fn named(p4info: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let is_known = |line: &&str| {
@@ -122,7 +122,8 @@ fn named(p4info: &str) -> Vec<String> {
     let lines: Vec<&str> = p4info.lines().map(str::trim).filter(is_known).collect();
     let value =
         |line: &str, key: &str| line.strip_prefix(key).map(|value| value.trim_matches('"').to_owned());
-    // A preamble has its number before its name. So do fields and parameters, which count from 1 with both compilers.
+    // A preamble has its id in the line before its name. Fields and parameters too, but their short ids count
+    // from 1 with both compilers and are kept.
     let names: BTreeMap<String, String> = lines
         .windows(2)
         .filter_map(|pair| Some((value(pair[0], "id: ")?, value(pair[1], "name: ")?)))

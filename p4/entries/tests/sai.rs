@@ -32,11 +32,11 @@ fn ecmp(exceptions: &str) -> Plan {
 }
 
 fn entities(plan: &Plan, switch: &str) -> Vec<v1::Entity> {
-    let switch = plan.topology().naming.parse_switch(switch).expect("it is of the fabric");
+    let switch = plan.topology().naming.parse_switch(switch).expect("a switch of the fabric");
     Pipeline::sai().entities(&plan.device(switch)).expect("they fit")
 }
 
-/// Weights of all groups, by the id of the group.
+/// The rendered entry of each group, with the weights of its members.
 fn weights(entities: &[v1::Entity]) -> Vec<(String, Vec<i32>)> {
     let set = |entity: &v1::Entity| match &entity.entity {
         Some(Entity::TableEntry(entry)) => match &entry.action.as_ref()?.r#type {
@@ -52,7 +52,7 @@ fn weights(entities: &[v1::Entity]) -> Vec<(String, Vec<i32>)> {
 }
 
 #[test]
-fn what_is_referred_to_comes_first_and_every_entry_fits() {
+fn referenced_entries_come_first_and_every_entry_fits() {
     let (plan, info) = (ecmp(""), Pipeline::sai().info());
     for switch in plan.switches() {
         let entities = Pipeline::sai().entities(&plan.device(switch)).expect("they fit");
@@ -78,7 +78,7 @@ fn what_is_referred_to_comes_first_and_every_entry_fits() {
 #[test]
 fn groups_of_a_switch_are_those_of_its_routes() {
     let plan = ecmp("");
-    let switch = plan.topology().naming.parse_switch("p0-t0-001").expect("it is there");
+    let switch = plan.topology().naming.parse_switch("p0-t0-001").expect("a switch of the fabric");
     let intent = plan.device(switch);
     let distinct: BTreeSet<String> = intent
         .routes
@@ -94,7 +94,7 @@ fn groups_of_a_switch_are_those_of_its_routes() {
 }
 
 #[test]
-fn a_cable_that_is_gone_renames_no_other_group() {
+fn an_absent_cable_does_not_rename_other_groups() {
     let whole = weights(&entities(&ecmp(""), "p0-t0-001"));
     let cut = "exceptions: { absent: [p0-t0-002--p0-t1-001] }\n";
     let without = weights(&entities(&ecmp(cut), "p0-t0-001"));
@@ -103,7 +103,7 @@ fn a_cable_that_is_gone_renames_no_other_group() {
 }
 
 #[test]
-fn routes_of_segments_are_entries_and_own_segments_are_none() {
+fn segments_of_neighbours_have_routes_and_own_segments_have_none() {
     use v1::field_match::FieldMatchType;
     let entities = entities(&fabric("", "routing: srv6-static"), "p0-t0-001");
     let prefixes = entities.iter().filter_map(|entity| match &entity.entity {
@@ -119,16 +119,16 @@ fn routes_of_segments_are_entries_and_own_segments_are_none() {
     let up = (1..=4).map(|at| format!("fcbb:bbbb:400{at}::/48"));
     let down = (1..=2).map(|at| format!("fcbb:bbbb:800{at}::/48"));
     let wanted: Vec<String> = down.chain(up).chain(["fcbb:bbbb::/32".to_owned()]).collect();
-    assert_eq!(prefixes, wanted, "no `fcbb:bbbb:1::/48`, which CONFIG_DB has");
+    assert_eq!(prefixes, wanted, "`fcbb:bbbb:1::/48` is in CONFIG_DB only");
     assert!(weights(&entities).is_empty(), "each uSID has one port");
 }
 
 #[test]
-fn sums_that_do_not_fit_are_named() {
+fn errors_contain_the_sum_that_does_not_fit() {
     let plan = ecmp("");
-    let switch = plan.topology().naming.parse_switch("p0-t0-001").expect("it is there");
+    let switch = plan.topology().naming.parse_switch("p0-t0-001").expect("a switch of the fabric");
     let said =
-        |intent: &DeviceIntent<'_>| Pipeline::sai().entities(intent).expect_err("it cannot be").to_string();
+        |intent: &DeviceIntent<'_>| Pipeline::sai().entities(intent).expect_err("too large").to_string();
     let mut intent = plan.device(switch);
     for route in &mut intent.routes {
         if let Target::Ports(hops) = &mut route.target

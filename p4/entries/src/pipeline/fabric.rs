@@ -1,8 +1,8 @@
 //! Entries of the pipeline `fabric` (`p4/pipelines/fabric`), and of pipelines with the same tables.
 //!
-//! In: the intent of a T0, T1 or T2, and the form of the pipeline. Out: the entries of each table. Invariants: ids are
-//! positions of ports on the panel, so that a port keeps its next hop when other ports are added or removed. A port
-//! without a cable has no entry, so its packets are dropped.
+//! In: the intent of a T0, T1 or T2, and the [`Form`] of the pipeline. Out: the entries of each table.
+//! Invariants: ids are positions of ports on the panel, so that a port keeps its next hop when other ports
+//! are added or removed. A port without a cable has no entry, so its packets are dropped.
 
 mod classes;
 mod groups;
@@ -24,7 +24,7 @@ use crate::error::{EntriesError, Fault};
 use groups::{Forwarding, Groups};
 pub(super) use qos::{Marks, state};
 
-/// Differences between pipelines with these tables.
+/// Properties in which pipelines with these tables differ.
 pub(super) struct Form {
     /// The name, for messages.
     pub(super) name: &'static str,
@@ -72,12 +72,12 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     entities_in(&FORM, intent, info)
 }
 
-/// Adds marking, trimming and rate limits to the stated values of a switch.
+/// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
 pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     state(&FORM, intent, switch)
 }
 
-/// Returns the entities of a switch in the form of a pipeline.
+/// Returns the entities of a switch for a pipeline of this form.
 pub(super) fn entities_in(
     form: &'static Form,
     intent: &DeviceIntent<'_>,
@@ -99,8 +99,8 @@ pub(super) fn entities_in(
     Ok(maker.entities)
 }
 
-/// Returns the largest number of a front port. The largest number of its width is the drop port, and the one below it
-/// is the controller (`CPU_PORT` in `constants.p4`).
+/// Returns the largest number of a front port. With n bits, 2^n - 1 is the drop port, and 2^n - 2 is the
+/// controller (`CPU_PORT` in `constants.p4`).
 fn front_port_max(info: &Info) -> Result<u16, Fault> {
     Ok(match info.table("ingress.port_role")?.field("ingress_port")?.width {
         Width::Bits(bits @ 2..16) => (1 << bits) - 3,
@@ -183,7 +183,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `punt`: LLDP goes to the controller, from every port.
+    /// `punt`: LLDP goes to the controller, from every port with a cable.
     fn punts(&mut self) -> Result<(), Fault> {
         let reason = self.member("PuntReason", "LLDP")?;
         let entry = self.info.entry("ingress.punt")?.ternary("ether_type", LLDP, u16::MAX).priority(1);
@@ -191,7 +191,8 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nic_destination`: paths that begin at this switch, or destinations with a route if hosts do not choose paths.
+    /// `nic_destination`: NICs may send to paths that begin at this switch. If hosts do not choose paths,
+    /// NICs may send to the common prefix of all routes.
     fn nic_destinations(&mut self) -> Result<(), Fault> {
         if self.intent.switch.tier != TierId::T0 {
             return Ok(());
@@ -272,10 +273,10 @@ impl Maker<'_> {
         let groups = Groups::of(intent, &self.ports, self.info)?;
         let before = groups.entities(self.form, intent, self.info)?;
         self.entities.extend(before);
-        for (route, way) in intent.routes.iter().zip(groups.ways()) {
+        for (route, forwarding) in intent.routes.iter().zip(groups.forwarding()) {
             let entry = self.info.entry("ingress.ipv6_route")?;
             let entry = entry.lpm("dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
-            let entry = match *way {
+            let entry = match *forwarding {
                 Forwarding::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
                 Forwarding::Group(group) => {
                     entry.action("set_wcmp_group", &[("wcmp_group_id", group.into())])

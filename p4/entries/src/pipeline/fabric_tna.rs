@@ -1,9 +1,10 @@
 //! Entries of the pipeline `fabric_tna`: the tables of `fabric` on Tofino.
 //!
-//! In: the intent of a T0, T1 or T2. Out: entries with the names of `fabric`. Ports have the numbers of the SDE
-//! (`dev_port`), from the port map of the platform. Queues are counted in cells. Packets to the controller and strict
-//! classes are not limited. Marking compares two random numbers, because the chip can neither multiply nor divide. The
-//! hash has a polynomial for each tier. There is no table for trimming, and earlier checks reject it (E0703).
+//! In: the intent of a T0, T1 or T2. Out: entries with the names of `fabric`. Ports have the numbers of the
+//! SDE (`dev_port`), from the port map of the platform. Queues are counted in cells. Packets to the
+//! controller and strict classes are not limited. Marking uses two random numbers, because the chip can
+//! neither multiply nor divide. The hash has a polynomial for each tier. The pipeline cannot trim, and
+//! earlier checks reject profiles that trim (E0703).
 
 use std::ops::RangeInclusive;
 
@@ -45,13 +46,13 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     fabric::entities_in(&FORM, intent, info)
 }
 
-/// Adds the depths from which packets are marked to the stated values of a switch.
+/// Adds the marking thresholds of a switch to its values in the manifest.
 pub(crate) fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     fabric::state(&FORM, intent, switch)
 }
 
-/// Returns all numbers of a port's width. Which of them are front ports depends on the board, and the platform's port
-/// map lists them.
+/// Returns all numbers that fit in the width of a port. The front ports among them depend on the board, and
+/// the platform's port map lists them.
 fn ports(info: &Info) -> Result<RangeInclusive<u16>, Fault> {
     Ok(match info.table("ingress.port_role")?.field("ingress_port")?.width {
         Width::Bits(bits @ 1..16) => 0..=(1 << bits) - 1,
@@ -59,10 +60,10 @@ fn ports(info: &Info) -> Result<RangeInclusive<u16>, Fault> {
     })
 }
 
-/// Returns the arguments that mark along the straight line of the profile, `(depth - min) / 2^k * share / 2^16`. The
-/// first random number is compared with the depth on a ramp of 2^k cells, the smallest power of two that covers the
-/// thresholds. The second one selects the share of those packets to mark. Returns `None` if the share would exceed 100
-/// %.
+/// Returns the arguments that mark along the straight line of the profile. The probability at a depth is
+/// `(depth - min) / 2^k * share / 2^16`. The ramp is 2^k, the smallest power of two that is at least
+/// `max - min`. The first random number is below 2^k and is compared with `depth - min`. The second is below
+/// 2^16 and selects the share of those packets to mark. Returns `None` if the share would exceed 100 %.
 fn marking(marks: Marks) -> Option<Arguments> {
     let span = marks.max.checked_sub(marks.min)?.max(1);
     let ramp = span.next_power_of_two();

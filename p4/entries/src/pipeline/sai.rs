@@ -1,10 +1,11 @@
 //! Entries of the pipeline `sai`, which models the routing of SONiC hardware with P4Runtime (PINS).
 //!
-//! In: the intent of a switch. Out: the entries of each table, each after those it refers to. Invariants: ids are text
-//! and depend only on position. A router interface and its next hop have the name of the port, and a group has a digest
-//! of its shares. The number of a port is `id` of its row in CONFIG_DB. All routes are in the default VRF, whose name
-//! is empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the pipeline has no table for
-//! them. After a segment is removed, the destination of a packet is looked up in the routes here.
+//! In: the intent of a switch. Out: the entries of each table, each after those it refers to. Invariants:
+//! ids are text. Router interfaces and next hops have the name of their port as id, and groups a digest of
+//! their shares. The number of a port is `id` of its row in CONFIG_DB. All routes are in the default VRF,
+//! whose name is empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the
+//! pipeline has no table for them. The switch removes its own segment from the destination of a packet, then
+//! looks up the new destination in the routes here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ use crate::error::{EntriesError, Fault};
 /// The VRF that exists without an entry.
 const DEFAULT_VRF: &str = "";
 
-/// Every bit of a MAC address.
+/// The mask that compares all bits of a MAC address.
 const WHOLE_MAC: [u8; 6] = [0xff; 6];
 
 /// Bytes of the digest in the name of a group, enough to make names unique on a switch.

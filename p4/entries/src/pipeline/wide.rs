@@ -1,18 +1,22 @@
 //! Pipelines whose port numbers are wider than those of v1model.
 //!
-//! In: the output of p4c for `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as in v1model, and a width.
-//! Out: the same pipeline with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay. Only
-//! the widths of ports, the numbers of the two special ports ([`special`]) and the sizes of per-port objects change. A
-//! program without the expected places is rejected, and a test covers every width.
+//! In: the output of p4c for `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as in v1model,
+//! and a width. Out: the same pipeline with a `PortId_t` of that width. Invariants: tables, actions, fields
+//! and their ids are unchanged. Only the widths of ports, the numbers of the two special ports ([`special`])
+//! and the sizes of per-port objects change. A program is rejected if a place to change does not occur as
+//! often as expected. A test covers every width.
 //!
-//! | what | in nine bits | in `w` bits |
+//! | object | in nine bits | in `w` bits |
 //! |---|---|---|
 //! | `ingress_port`, `egress_port`, `egress_spec`, the parameter `port` | 9 | `w` |
 //! | the controller port (`CPU_PORT`) and the drop port | 510, 511 | 2^w - 2, 2^w - 1 |
 //! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
-//! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
+//! | index of a counter by port and class | 12 | `w` + 3 |
 //! | `routing_resolution_egress_port` of `sai`, whose P4Info is unchanged because its ports are text | 9 | `w` |
-//! | `port_role`, `punt_limit`; `nexthop`; `nic_source`, `nic_inner_source`; `trim`, `ecn`, `nic_class`, counters by port and class | 512 times 1, 2, 4, 8 | 2^w times 1, 2, 4, 8 |
+//! | size of `port_role`, `punt_limit` | 512 | 2^w |
+//! | size of `nexthop` | 512 times 2 | 2^w times 2 |
+//! | size of `nic_source`, `nic_inner_source` | 512 times 4 | 2^w times 4 |
+//! | size of `trim`, `ecn`, `nic_class`, counters by port and class | 512 times 8 | 2^w times 8 |
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +27,7 @@ use serde_json::Value;
 
 use super::{Index, Pipeline};
 
-/// Bits of a port in v1model.
+/// Width of a port number in v1model, in bits.
 pub(super) const NARROW: u8 = 9;
 
 /// The largest width of a port for which a pipeline is generated.
@@ -60,7 +64,7 @@ pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     if numbered {
         widen_info(&mut p4info, bits)?;
     }
-    let program = narrow.bmv2().ok_or("it has no program for BMv2")?;
+    let program = narrow.bmv2().ok_or("the pipeline has no program for BMv2")?;
     let program = serde_json::from_str(program).map_err(|error| error.to_string())?;
     let rules = if numbered { numbered_rules() } else { named_rules() };
     let program = widen_program(program, bits, &rules)?;
@@ -70,7 +74,7 @@ pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     Ok(Pipeline {
         p4info: if numbered { text::write(&p4info).into() } else { narrow.p4info.clone() },
         bmv2: Some(bmv2.into()),
-        index: Index::Made(Arc::new(index)),
+        index: Index::Generated(Arc::new(index)),
         ..*narrow
     })
 }
@@ -88,7 +92,7 @@ fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
 fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
     let (narrow, wide) = (i32::from(NARROW), i32::from(bits));
     let mut found = 0;
-    // Only ports have nine bits.
+    // Only port numbers are nine bits wide.
     let mut widen = |width: &mut i32| {
         if *width == narrow {
             *width = wide;
@@ -117,7 +121,7 @@ fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
             sizes += 1;
         }
     }
-    expect("tables and counters of the P4Info by port", sizes, BY_PORT.len())
+    expect("per-port tables and counters of the P4Info", sizes, BY_PORT.len())
 }
 
 fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
@@ -133,7 +137,7 @@ struct Literals {
     found: Found,
 }
 
-/// Returns the expected applications of each rule, in a program whose ports are numbers for controllers.
+/// Returns the expected count of each rule, for a program whose ports are numbers in P4Runtime.
 fn numbered_rules() -> Found {
     Found::from([
         ("ports", 3),
@@ -141,7 +145,7 @@ fn numbered_rules() -> Found {
         ("parameters", 1),
         // Two tables have meters of the same size as the table.
         ("sizes", BY_PORT.len() + 2),
-        ("port of the controller", 4),
+        ("controller port", 4),
         // Four masks, and two uses of the drop port, which is the same number.
         ("masks of ports", 6),
         ("masks of indices", 15),
@@ -149,7 +153,7 @@ fn numbered_rules() -> Found {
     ])
 }
 
-/// Returns the expected applications of each rule, in a program whose ports are text for controllers.
+/// Returns the expected count of each rule, for a program whose ports are text in P4Runtime.
 fn named_rules() -> Found {
     Found::from([("ports", 4), ("parameters", 2), ("masks of ports", 2)])
 }
@@ -222,11 +226,12 @@ impl Literals {
         }
     }
 
-    /// p4c pads a literal to the digits of its width, so no other number in the program has this form.
+    /// p4c pads a literal to the width of its type. Another literal of the same form would also be counted,
+    /// and the program would be rejected because of its counts.
     fn literal(&mut self, number: &mut String) {
         let (cpu, mask) = special(self.bits);
         let (rule, wide) = match number.as_str() {
-            "0x01fe" => ("port of the controller", cpu),
+            "0x01fe" => ("controller port", cpu),
             "0x01ff" => ("masks of ports", mask),
             "0x0fff" => ("masks of indices", (1 << (self.bits + 3)) - 1),
             _ => return,
@@ -243,17 +248,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_width_is_made_and_keeps_every_name_and_id() {
+    fn every_width_keeps_all_names_and_ids() {
         let narrow = Pipeline::fabric();
         for bits in NARROW + 1..=WIDEST {
-            let wide = widened(narrow, bits).expect("every rule finds what it is for");
+            let wide = widened(narrow, bits).expect("every rule is applied as often as expected");
             let ids = |pipeline: &Pipeline| -> Vec<(String, u32)> {
                 let tables = pipeline.info().tables();
                 tables.iter().map(|table| (table.preamble.name.clone(), table.preamble.id)).collect()
             };
             assert_eq!(ids(narrow), ids(&wide));
-            let port_role = wide.info().table("ingress.port_role").expect("it is there");
-            let port = port_role.field("ingress_port").expect("it is there");
+            let port_role = wide.info().table("ingress.port_role").expect("a table");
+            let port = port_role.field("ingress_port").expect("a field");
             assert_eq!(port.width, Width::Bits(bits.into()));
             assert_ne!(narrow.for_target().cookie(), wide.for_target().cookie());
         }
@@ -263,24 +268,24 @@ mod tests {
     fn text_for_ports_stays_text() {
         let narrow = Pipeline::sai();
         for bits in NARROW + 1..=WIDEST {
-            let wide = widened(narrow, bits).expect("every rule finds what it is for");
+            let wide = widened(narrow, bits).expect("every rule is applied as often as expected");
             assert_eq!(wide.info().message(), narrow.info().message());
             assert_ne!(narrow.for_target().cookie(), wide.for_target().cookie());
         }
     }
 
     #[test]
-    fn nine_bits_made_anew_are_nine_bits() {
+    fn widening_to_nine_bits_changes_nothing() {
         for narrow in [Pipeline::fabric(), Pipeline::sai()] {
             nine_bits(narrow);
         }
     }
 
     fn nine_bits(narrow: &Pipeline) {
-        let again = widened(narrow, NARROW).expect("every rule finds what it is for");
+        let again = widened(narrow, NARROW).expect("every rule is applied as often as expected");
         assert_eq!(text::read_p4info(&again.p4info), text::read_p4info(narrow.p4info()));
         let program = |pipeline: &Pipeline| {
-            let text = pipeline.bmv2().expect("it has one");
+            let text = pipeline.bmv2().expect("a program for BMv2");
             serde_json::from_str::<Value>(text).expect("p4c and serde write JSON")
         };
         assert_eq!(program(&again), program(narrow));
@@ -289,9 +294,9 @@ mod tests {
     #[test]
     fn another_program_is_refused() {
         let narrow = Pipeline::fabric();
-        let without = narrow.bmv2().expect("it has one").replace("0x01fe", "0x01fd");
-        let other = Pipeline { bmv2: Some(without.into()), ..widened(narrow, NARROW).expect("it is made") };
-        let said = widened(&other, 10).map(|_| ()).expect_err("the port of the controller is another");
-        assert!(said.contains("port of the controller"), "{said}");
+        let without = narrow.bmv2().expect("a program for BMv2").replace("0x01fe", "0x01fd");
+        let other = Pipeline { bmv2: Some(without.into()), ..widened(narrow, NARROW).expect("a pipeline") };
+        let error = widened(&other, 10).map(|_| ()).expect_err("0x01fe does not occur");
+        assert!(error.contains("controller port"), "{error}");
     }
 }

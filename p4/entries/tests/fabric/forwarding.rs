@@ -32,7 +32,7 @@ impl<'a> Device<'a> {
         Device { intent, state }
     }
 
-    /// Returns the number of the port with a cable.
+    /// Returns the number of the port that a cable is plugged into.
     fn port_of(&self, link: Link) -> u128 {
         let here = |port: &&closc_plan::PortIntent| port.connection.as_ref().is_some_and(|c| c.link == link);
         self.intent.ports.iter().find(here).expect("the cable is plugged in here").physical.number.into()
@@ -45,10 +45,10 @@ struct Packet {
     destination: u128,
 }
 
-/// Where a packet went, or the action that dropped it.
+/// The cable by which a packet left a switch, or the action that dropped it.
 type Fate = Result<Link, String>;
 
-/// Runs one packet through one switch as the pipeline applies its tables.
+/// Forwards one packet through one switch, with its tables in the order of the pipeline.
 fn forward(device: &Device<'_>, enters: Link, packet: &mut Packet) -> Fate {
     let state = &device.state;
     let port = device.port_of(enters);
@@ -69,7 +69,7 @@ fn forward(device: &Device<'_>, enters: Link, packet: &mut Packet) -> Fate {
         return Err(route.action);
     }
     let hop = state.call("nexthop", &[("nexthop_id", route.argument("nexthop_id"))]);
-    assert_eq!(hop.action, "set_nexthop", "a route leads to a next hop that is there");
+    assert_eq!(hop.action, "set_nexthop", "the next hop of a route exists");
     let port =
         device.intent.ports.iter().find(|port| u128::from(port.physical.number) == hop.argument("port"));
     let connection = port.and_then(|port| port.connection.as_ref()).expect("a next hop leads to a cable");
@@ -208,7 +208,7 @@ proptest! {
                 prop_assert_eq!(way(0), way(1));
                 let id = way(0).argument("wcmp_group_id");
                 let Some(Outcome::Group(group)) = device.state.look("wcmp_group", &[("wcmp_group_id", id)]) else {
-                    panic!("group {id} is not there")
+                    panic!("group {id} is missing")
                 };
                 let total: i32 = used.iter().map(|hop| i32::from(hop.weight)).sum();
                 let members = device.state.group(group);
@@ -226,13 +226,13 @@ proptest! {
 }
 
 #[test]
-fn the_eight_plane_lab_arrives_everywhere() {
+fn packets_arrive_on_all_paths_of_the_eight_plane_lab() {
     let plan = plan(&shape(8, 4, 2, 4));
     // 8 NICs send to 6 others over 8 planes and 4 uplinks, and to 1 in their own group over 8 planes.
     assert_eq!(Fabric::new(&plan).walk_everything(), 8 * (6 * 8 * 4 + 8));
 }
 
-/// Seeds of switches differ, so that two tiers do not make the same choice.
+/// Seeds of switches differ, which avoids hash polarisation between tiers.
 #[test]
 fn every_switch_has_a_seed_of_its_own() {
     let plan = plan(&shape(4, 6, 2, 6));
@@ -257,7 +257,7 @@ fn parallel_links_and_rows_arrive() {
 }
 
 #[test]
-fn a_nic_sends_only_what_begins_here_and_is_its_own() {
+fn nic_packets_need_a_path_from_this_switch_and_their_own_source() {
     let plan = plan(&shape(2, 2, 2, 2));
     let fabric = Fabric::new(&plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
@@ -288,12 +288,12 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
 
 /// A Linux node uses one outer source address for all its NICs.
 #[test]
-fn a_node_may_send_by_each_nic_from_its_first() {
+fn a_node_may_use_the_address_of_its_first_nic_on_every_nic() {
     let plan = plan(&Shape { rails: 2, ..shape(2, 2, 2, 2) });
     let fabric = Fabric::new(&plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let (first, second) = (plan.topology().nic_of(plan.topology().node_of(nics[0]).0, 0), nics.last());
-    let second = *second.expect("two rails of two");
+    let second = *second.expect("a fabric has NICs");
     let node = plan.topology().node_of(second).0;
     let source = plan.addresses().nic(plan.topology().nic_of(node, 0)).mapped();
     let path = plan.paths(second, first).next().expect("a path");
@@ -304,7 +304,7 @@ fn a_node_may_send_by_each_nic_from_its_first() {
 }
 
 #[test]
-fn what_is_absent_has_no_entries() {
+fn absent_cables_have_no_entries() {
     let whole = shape(1, 2, 2, 2);
     let intact = plan(&whole);
     let lower = intact.switches().next().expect("one switch");

@@ -26,7 +26,7 @@ fn shape(planes: u8, groups: u16, per_group: u16, t1: u16) -> Shape {
 
 /// Renders the entries of a switch and reads the file.
 fn updates(intent: &DeviceIntent<'_>) -> Vec<v1::Update> {
-    let file = entries_file(Pipeline::fabric(), intent).expect("the pipeline takes the intent");
+    let file = entries_file(Pipeline::fabric(), intent).expect("the pipeline supports the intent");
     assert_eq!(file.path, format!("switches/{}/entries.txtpb", intent.name));
-    text::read_entries(&file.text).expect("the file is text format")
+    text::read_entries(&file.text).expect("the file is protobuf text")
 }

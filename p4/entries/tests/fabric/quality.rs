@@ -1,4 +1,4 @@
-//! Classes, marking and trimming in the entries of a fabric, for every preset of the profiles.
+//! Classes, marking and trimming in the entries of a fabric, for every QoS preset.
 
 use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Plan};
@@ -52,7 +52,7 @@ fn data_is_marked_before_it_is_trimmed_and_not_at_all_towards_the_nic() {
 }
 
 #[test]
-fn trimmed_packets_say_where() {
+fn trimmed_packets_carry_the_dscp_of_their_port() {
     let plan = plan("lossy-trim");
     let intent = plan.device(plan.switches().next().expect("a T0"));
     let trimming = intent.qos.trimming().expect("the profile trims");
@@ -90,7 +90,7 @@ fn every_preset_has_entries_and_every_code_point_its_class() {
     }
 }
 
-/// Returns the meters of a table by ingress port and class; class 0 where the table has no class.
+/// Returns the meters of a table by ingress port and class, or class 0 if the key of the table has no class.
 fn meters(
     intent: &DeviceIntent<'_>,
     table: &str,
@@ -137,7 +137,7 @@ fn every_port_has_a_limit_for_the_controller() {
 }
 
 #[test]
-fn nics_have_a_rate_in_strict_classes_and_none_in_that_of_trimmed_packets() {
+fn nic_ports_limit_strict_classes_and_demote_trimmed_packets() {
     for preset in Preset::ALL {
         let plan = plan(preset.name());
         for switch in plan.switches() {

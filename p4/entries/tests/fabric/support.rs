@@ -35,7 +35,7 @@ impl Call {
     }
 }
 
-/// Effect of a hit.
+/// Result of a lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Call(Call),
@@ -69,7 +69,7 @@ fn calls(info: &Info, call: &v1::Action) -> Call {
 }
 
 impl<'a> State<'a> {
-    /// Loads updates onto an empty switch; referenced entities must already exist.
+    /// Loads updates onto an empty switch. An update may refer only to entities of earlier updates.
     pub(crate) fn load(info: &'a Info, updates: &[v1::Update]) -> Self {
         let defaults = info.tables().iter().filter_map(|table| {
             let call = table.initial_default_action.as_ref()?;
@@ -94,7 +94,7 @@ impl<'a> State<'a> {
             Entity::TableEntry(entry) => self.entry(entry, update.r#type()),
             Entity::ActionProfileMember(member) => {
                 let call = calls(self.info, member.action.as_ref().expect("an action"));
-                assert!(self.members.insert(member.member_id, call).is_none(), "a member twice");
+                assert!(self.members.insert(member.member_id, call).is_none(), "duplicate member");
             }
             Entity::ActionProfileGroup(group) => {
                 for member in &group.members {
@@ -104,13 +104,13 @@ impl<'a> State<'a> {
                     assert_eq!(
                         number(port),
                         self.port_of_member(member.member_id),
-                        "it watches its own port"
+                        "a member watches its own port"
                     );
                 }
                 let members = group.members.iter().map(|member| (member.member_id, member.weight));
                 let members: Vec<_> = members.collect();
                 assert!(members.iter().all(|(id, _)| self.members.contains_key(id)), "a member is missing");
-                assert!(self.groups.insert(group.group_id, members).is_none(), "a group twice");
+                assert!(self.groups.insert(group.group_id, members).is_none(), "duplicate group");
             }
             other => panic!("{other:?} is not an entity of this pipeline"),
         }
@@ -133,7 +133,7 @@ impl<'a> State<'a> {
         };
         if entry.is_default_action {
             assert_eq!(kind, v1::update::Type::Modify);
-            let Outcome::Call(call) = way else { panic!("a default action is an action") };
+            let Outcome::Call(call) = way else { panic!("a default entry has an action") };
             self.defaults.insert(entry.table_id, call);
             return;
         }
@@ -144,7 +144,7 @@ impl<'a> State<'a> {
             .map(|field| (field.field_id, field.field_match_type.clone().expect("a value")));
         let row = Row { key: key.collect(), priority: entry.priority, way };
         let rows = self.rows.entry(entry.table_id).or_default();
-        assert!(rows.iter().all(|other| other.key != row.key), "an entry twice: {row:?}");
+        assert!(rows.iter().all(|other| other.key != row.key), "duplicate entry: {row:?}");
         rows.push(row);
     }
 
@@ -177,7 +177,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Looks up a table without groups.
+    /// Looks up a table whose result must be an action; panics if it is a group.
     pub(crate) fn call(&self, table: &str, key: &[(&str, u128)]) -> Call {
         match self.look(table, key) {
             Some(Outcome::Call(call)) => call,
@@ -199,7 +199,7 @@ fn matches(value: &FieldMatchType, (width, key): (u32, u128)) -> bool {
             shift >= 128 || number(&lpm.value) >> shift == key >> shift
         }
         FieldMatchType::Ternary(ternary) => number(&ternary.value) == key & number(&ternary.mask),
-        other => panic!("{other:?} is not a kind of match that this pipeline has"),
+        other => panic!("unexpected match kind {other:?}"),
     }
 }
 

@@ -9,23 +9,23 @@ use crate::support::{Outcome, State};
 
 fn plan(routing: &str, qos: &str) -> Plan {
     let yaml = closc_tests::shape::on_tofino(&shape(1, 3, 2, 2).yaml());
-    let start = yaml.find("qos: ").expect("a shape has a profile");
+    let start = yaml.find("qos: ").expect("the YAML of a shape sets `qos`");
     let rest = yaml[start..].split_once('\n').map_or("", |(_, rest)| rest);
     closc_tests::shape::plan(&format!("routing: {routing}\n{}qos: {qos}\n{rest}", &yaml[..start]))
 }
 
 fn pipeline() -> &'static Pipeline {
-    Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("it is registered")
+    Pipeline::all().iter().find(|one| one.name() == "fabric_tna").expect("a known pipeline")
 }
 
 fn state(intent: &DeviceIntent<'_>) -> State<'static> {
-    let file = entries_file(pipeline(), intent).expect("the pipeline takes the intent");
+    let file = entries_file(pipeline(), intent).expect("the pipeline supports the intent");
     assert_eq!(file.path, format!("switches/{}/tna.txtpb", intent.name));
-    State::load(pipeline().info(), &text::read_entries(&file.text).expect("the file is text format"))
+    State::load(pipeline().info(), &text::read_entries(&file.text).expect("the file is protobuf text"))
 }
 
 #[test]
-fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
+fn next_hops_use_device_ports_and_each_tier_has_its_own_hash_function() {
     let plan = plan("ecmp-static", "none");
     let mut functions = Vec::new();
     for switch in plan.switches() {
@@ -43,7 +43,7 @@ fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
         });
         let Some(group) = grouped else { continue };
         let Some(Outcome::Group(members)) = state.look("wcmp_group", &[("wcmp_group_id", group)]) else {
-            panic!("a route names a group that is not there")
+            panic!("a route refers to a missing group")
         };
         assert_eq!(state.group(members).len(), 2);
         functions.push((switch.tier, state.call("wcmp_hash", &[]).argument("function")));
@@ -52,9 +52,10 @@ fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
     assert!(!functions.is_empty());
 }
 
-/// At every depth, the probability of two random numbers matches the line of the profile to within 1/65,536.
+/// At each tested depth, the marking probability differs from the profile's straight line by at most
+/// 1/65,536.
 #[test]
-fn the_dice_make_the_line_of_the_profile() {
+fn marking_follows_the_line_of_the_profile() {
     for (min, max, percent) in
         [(1_000_000, 2_000_000, 5), (176, 352_000, 50), (0, 176 * 4096, 100), (800, 90_000, 1)]
     {
@@ -78,11 +79,11 @@ fn the_dice_make_the_line_of_the_profile() {
 }
 
 #[test]
-fn a_line_that_no_dice_make_is_refused_with_the_arithmetic() {
+fn a_probability_that_the_ramp_cannot_reach_is_rejected() {
     let qos = "{ base: none, classes: { data: { ecn: { thresholds: { min: 176KB, max: 281600B, probability: 80 } } } } }";
     let plan = plan("srv6-static", qos);
     let intent = plan.device(plan.switches().next().expect("a T0"));
-    let said = pipeline().entities(&intent).expect_err("600 cells of 1,024").to_string();
+    let said = pipeline().entities(&intent).expect_err("80 % is above 600 / 1,024").to_string();
     assert_eq!(
         said,
         "`p0-t0-001`: pipeline `fabric_tna` cannot mark up to 80 % between 1000 and 1600 cells; expected at \

@@ -1,7 +1,7 @@
 //! Numbers and queues of classes, and kinds of ports.
 //!
-//! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in order of their traffic
-//! class.
+//! In: the profile of a switch and its ports. Out: class numbers, queues and kinds. Invariants: classes are
+//! numbered in order of their traffic class.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
@@ -40,7 +40,7 @@ impl Kind {
 /// Returns the number of a class in the pipeline: its position when the classes are sorted by traffic class.
 pub(super) fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
     let place = intent.qos.classes().position(|each| each.name == class.name);
-    place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile, of which there are few")
+    place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile with a number up to 255")
 }
 
 /// Returns the queue of each class. A v1model target serves queues by strict priority only. So all weighted classes

@@ -1,8 +1,9 @@
 //! Weighted groups: routes over several ports use the same group if their shares are equal.
 //!
-//! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
-//! derived from its members, so an added or removed route does not renumber the groups of other routes. A member has
-//! the id of its port and watches the port, so that flows leave a dead port before a controller acts.
+//! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash settings. Invariants: a
+//! group's id is derived from its members. So an added or removed route does not renumber the groups of other
+//! routes, unless digests collide. A member has the id of its port and watches the port, so that flows leave
+//! a dead port before a controller acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,10 +36,10 @@ pub(super) enum Forwarding {
 /// The groups of a switch.
 pub(super) struct Groups {
     ids: BTreeMap<Shares, u16>,
-    /// Numbers of ports in the pipeline, by their ids.
+    /// The number of each port in the pipeline, by the id of the port.
     numbers: BTreeMap<u16, u16>,
     /// In the order of the routes.
-    ways: Vec<Forwarding>,
+    forwarding: Vec<Forwarding>,
 }
 
 impl Groups {
@@ -65,26 +66,26 @@ impl Groups {
             }
             shares.push(own);
         }
-        let ids = name(shares.iter().filter(|shares| shares.len() > 1).cloned().collect());
+        let ids = assign_ids(shares.iter().filter(|shares| shares.len() > 1).cloned().collect());
         if ids.len() >= usize::from(u16::MAX) {
             let (device, object) = (intent.name.to_string(), PROFILE.to_owned());
             let (needed, size) = (ids.len() as u64, u64::from(u16::MAX));
             let excess = Excess { object, what: Counted::Entries, needed, size };
             return Err(EntriesError::Full { device, excess }.into());
         }
-        let way = |shares: &Shares| match shares.as_slice() {
+        let forwarding_of = |shares: &Shares| match shares.as_slice() {
             [] => Forwarding::Nowhere,
             [(port, _)] => Forwarding::Port(*port),
             [..] => Forwarding::Group(ids[shares]),
         };
-        let ways = shares.iter().map(way).collect();
+        let forwarding = shares.iter().map(forwarding_of).collect();
         let numbers = ports.cabled().map(|port| (port.id, port.number)).collect();
-        Ok(Groups { ids, numbers, ways })
+        Ok(Groups { ids, numbers, forwarding })
     }
 
     /// Returns the forwarding of each route.
-    pub(super) fn ways(&self) -> &[Forwarding] {
-        &self.ways
+    pub(super) fn forwarding(&self) -> &[Forwarding] {
+        &self.forwarding
     }
 
     /// Returns all entities of the groups: members, groups, `wcmp_group` entries and the hash. A switch without groups
@@ -125,8 +126,8 @@ impl Groups {
     }
 }
 
-/// Returns the entry that configures the hash. It has a different seed for each switch, so that two tiers do not make
-/// the same choice. It includes the destination queue pair if the platform can hash it.
+/// Returns the entry that configures the hash. Each switch has a different seed, which avoids hash
+/// polarisation between tiers. The hash includes the destination queue pair if the platform can hash it.
 fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let switch = intent.switch;
     let [zone_high, zone_low] = switch.zone.0.to_be_bytes();
@@ -155,12 +156,12 @@ fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
 }
 
 /// Gives each group an id: 16 bits of a digest of its content, or the next free id if that one is taken.
-fn name(groups: BTreeSet<Shares>) -> BTreeMap<Shares, u16> {
+fn assign_ids(groups: BTreeSet<Shares>) -> BTreeMap<Shares, u16> {
     let mut taken: BTreeSet<u16> = BTreeSet::new();
     let mut ids = BTreeMap::new();
     for shares in groups {
         if taken.len() + 1 >= usize::from(u16::MAX) {
-            // All ids are used. The caller counts the groups and rejects them.
+            // Too many groups. The caller counts and rejects them.
             ids.insert(shares, u16::MAX);
             continue;
         }
@@ -184,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_distinct_and_stay_when_others_come() {
+    fn ids_are_distinct_and_rarely_change_when_groups_are_added() {
         let groups = |n: u16| (1..=n).map(|port| vec![(port, 1), (port + 1, 1)]).collect::<BTreeSet<_>>();
-        let few = name(groups(10));
-        let many = name(groups(2000));
+        let few = assign_ids(groups(10));
+        let many = assign_ids(groups(2000));
         let distinct: BTreeSet<u16> = many.values().copied().collect();
         assert_eq!(distinct.len(), 2000);
         assert!(!distinct.contains(&0));
-        // In a collision the later group gets another id. Almost all others keep theirs.
+        // An id changes only on a collision: the group that is later in order gets the next free id.
         let moved = few.iter().filter(|(shares, id)| many.get(*shares) != Some(id)).count();
         assert!(moved <= 1, "{moved} of 10 groups got another id");
     }

@@ -1,9 +1,10 @@
 //! Rate limits of ports. `punt_limit` limits packets for the controller. `nic_class` limits the classes of packets from
 //! a NIC.
 //!
-//! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role has a limit
-//! for packets to the controller. On a NIC port every strict class except data and retransmissions has a rate. That of
-//! trimmed packets is too low for any packet. Packets above a rate go to a class without a limit.
+//! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role
+//! has a limit for packets to the controller. On a NIC port every strict class except data and
+//! retransmissions has a rate. The class of trimmed packets always has one, too low for any packet. Packets
+//! above a rate go to a class without a limit.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
@@ -15,9 +16,10 @@ use super::Maker;
 use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
-/// Packets for the controller from one port: per second, and in a burst. LLDP sends at most one packet per second,
-/// after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22). Ten are enough for a node with two agents. All
-/// ports of a 512-port switch together send 5,120 packets per second, which one processor core can read.
+/// Packets for the controller from one port: per second, and in a burst. LLDP sends at most one packet per
+/// second, after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22). Ten are enough for a node with
+/// two agents. All ports of a 512-port switch together send at most 5,120 packets per second, which one
+/// processor core can read.
 pub(super) const PUNTS: (u64, u64) = (10, 10);
 
 /// The share of a NIC port that a strict class may use, in percent. A selective acknowledgement of MRC has 158 bytes.
@@ -35,7 +37,7 @@ const BURSTS_PER_SECOND: u64 = 10_000;
 const BURST_PACKETS: u64 = 16;
 
 /// A limit that every packet exceeds: bytes per second, and bytes in a burst.
-const NONE: (u64, u64) = (1, 1);
+const ALLOW_NONE: (u64, u64) = (1, 1);
 
 /// Rate of a class on a NIC port, and the class of packets above the rate.
 pub(super) struct ClassLimit {
@@ -66,9 +68,9 @@ pub(super) fn nic_classes(intent: &DeviceIntent<'_>, kind: Kind) -> impl Iterato
     })
 }
 
-/// Returns the class for packets above a rate: the default class if it has no limit, otherwise the first class without
-/// one. If every class has a limit, `None` is returned and no limit is applied, because no class needs protection from
-/// another.
+/// Returns the class for packets above a rate: the default class if it has no limit, otherwise the first
+/// class without one. Returns `None` if every class has a limit. No limit is applied then, because packets
+/// above a rate would have no class.
 fn free_class<'i>(intent: &'i DeviceIntent<'_>) -> Option<&'i Class> {
     let default = intent.qos.default_class();
     std::iter::once(default).chain(intent.qos.classes()).find(|class| !is_limited(class))
@@ -90,7 +92,7 @@ fn limit(class: &Class, kind: Kind) -> Option<(u64, u64)> {
         return None;
     }
     if class.role == Role::Trimmed {
-        return Some(NONE);
+        return Some(ALLOW_NONE);
     }
     let rate = u64::from(kind.speed.mbps()) * BYTES_OF_PERCENT * STRICT_PERCENT;
     Some((rate, (rate / BURSTS_PER_SECOND).max(BURST_PACKETS * u64::from(kind.mtu))))

@@ -22,7 +22,7 @@ use super::classes::{CLASSES_MAX, Kind, number_of, queues};
 use super::{Form, Maker, Port, limits};
 use crate::error::{EntriesError, Fault};
 
-/// Packets in a queue on targets without a stated buffer: the default of BMv2.
+/// Capacity of a queue in packets, on targets without a stated buffer: the default of BMv2.
 const QUEUE_PACKETS: u64 = 64;
 
 /// The largest queue depth that the pipeline can represent, `bit<19>`.
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Marks {
     pub(in crate::pipeline) probability_ppm: u32,
 }
 
-/// Adds marking, trimming and rate limits to the stated values of a switch.
+/// Adds the marking, trimming and rate limits of a switch to its values in the manifest.
 pub(in crate::pipeline) fn state(
     form: &Form,
     intent: &DeviceIntent<'_>,
@@ -113,7 +113,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `trim`: every class that is trimmed, on every port.
+    /// `trim`: every class that is trimmed, on every port with a cable.
     fn trimming(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let Some(trimming) = intent.qos.trimming() else { return Ok(()) };
@@ -207,9 +207,9 @@ fn marks(form: &Form, intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks
     Ok(all)
 }
 
-/// Returns the inputs of thresholds. Computed thresholds adapt to a small buffer, so they get the actual queue.
-/// Thresholds set by a profile or file are used as they are, even if they are above the capacity of this target's
-/// queue.
+/// Returns the inputs from which thresholds are computed. Computed thresholds adapt to a small buffer: their
+/// limit is the capacity of the actual queue, or the trim depth of a trimmed class. Thresholds set by a
+/// profile or file are used as they are, even if they are above the capacity of this target's queue.
 fn context(intent: &DeviceIntent<'_>, unit: u64, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
     let queue = queue(intent, unit);
     let units = match rule {
