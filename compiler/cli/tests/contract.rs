@@ -172,7 +172,7 @@ fn numbers_that_the_fabric_does_not_have_are_refused() {
     let why = place.ends(1, &["paths", FILE, "su001-n001", "su002-n001", "--plane", "9"]);
     assert!(why.contains("plane 9 does not exist; there are 2 planes, from 0 to 1"), "{why}");
     let why = place.ends(1, &["whatif", FILE, "--random", "t1=9"]);
-    assert!(why.contains("`t1=9` asks for more than there are: the fabric has 4 of `t1`"), "{why}");
+    assert!(why.contains("`t1=9` is more than the 4 elements of kind `t1` in the fabric"), "{why}");
     let last = u64::MAX.to_string();
     let trials = ["whatif", FILE, "--random", "t0-t1=1", "--trials", "2", "--seed", &last];
     let json = place.json(0, &trials);

@@ -289,7 +289,7 @@ fn types_of_netbox_become_media() {
     place.write("cables.csv", typed);
     let words = ["import", "cables.csv", "--out", "found.yaml", "--map", "map.csv", "--nodes", "box-*"];
     let said = place.ends(0, &words);
-    let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` can be several media; `dr` is assumed from the \
+    let glass = "cables.csv:6: the type `Single-mode Fiber (OS2)` can mean several media; `dr` is assumed from the \
                  length for 4 cables";
     let other = "cables.csv:2: the type `CAT6a` is not a medium; the default is assumed for 1 cable";
     assert!(said.contains(glass) && said.contains(other), "{said}");
@@ -311,17 +311,17 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nspine1,2,spine2,2",
             "cables.csv:4: not a Clos: `spine1` is a T1 and `spine2` is a T1; expected cables between neighbouring tiers; \
-             the nearest reading has 1 node (`node1`), 1 T0 (`leaf1`), 2 T1s (`spine1`, `spine2`)",
+             devices by tier: 1 node (`node1`), 1 T0 (`leaf1`), 2 T1s (`spine1`, `spine2`)",
         ),
         (
             "node1,1,leaf1,1\nleaf1,2,spine1,1\nnode1,2,spine1,2",
             "cables.csv:4: not a Clos: `node1` is a node and `spine1` is a T1",
         ),
-        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "the tier of `r1` is unknown; the nearest reading has"),
+        ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "the tier of `r1` is unknown; devices by tier: "),
         ("node1,1,leaf1,1", "not a Clos: no device is a T1, expected nodes, T0s and T1s"),
         (
             "su001-n001,nic0p0,p0-t0-001,eth1",
-            "no device is a T1, expected nodes, T0s and T1s; the nearest reading has 1 node",
+            "no device is a T1, expected nodes, T0s and T1s; devices by tier: 1 node",
         ),
         ("leaf1,2,spine1", "cables.csv:2: the line has 3 columns: expected 4, as in the header"),
         ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),

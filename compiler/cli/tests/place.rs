@@ -117,11 +117,11 @@ fn a_floor_that_does_not_do_is_refused_with_a_reason() {
     place.write("b.yaml", place.read("a.yaml").replace("spectrum4-sn5600", "th5-64x800g"));
     for (flags, wanted) in [
         ("a.yaml --floor small.csv", "the floor plan is too small: 6 of "),
-        ("a.yaml --floor low.csv", "no rack of the floor plan holds one node of 8 units"),
-        ("a.yaml --floor limited.csv", "state the power of a node by `--node-watts`"),
+        ("a.yaml --floor low.csv", "no rack of the floor plan can hold a node of 8 units"),
+        ("a.yaml --floor limited.csv", "set the power of a node with `--node-watts`"),
         (
             "a.yaml --floor limited.csv --node-watts 14500",
-            "no rack of the floor plan holds one node of 8 units and 14500 W",
+            "no rack of the floor plan can hold a node of 8 units and 14500 W",
         ),
         ("a.yaml --floor wide.csv", "unknown column `wats`"),
         ("a.yaml --floor nowhere.csv", "nowhere.csv"),

@@ -159,7 +159,7 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
     );
     let text = place.ends(1, &["small.yaml", "--trace", "bad.csv"]);
     for wanted in [
-        "bad.csv:2: `4` is before `5`",
+        "bad.csv:2: `4` is before `5`, the time of the previous event",
         "bad.csv:3: `off` is not an event: write `down` or `up`",
         "bad.csv:4: `p0-t1-003` is not down",
         "bad.csv:5: `p0-t1-001` is down already, since line 1",
@@ -301,16 +301,16 @@ fn shards_of_a_question_are_merged() {
         assert_eq!(place.0.ends_with_output(1, &[&["merge"], &names[..]].concat()), whole);
     }
     let why = place.0.ends(1, &["merge", "1-of-2.json"]);
-    assert!(why.contains("no answer is of shard 0/2"), "{why}");
+    assert!(why.contains("shard 0/2 is missing"), "{why}");
     let why = place.0.ends(1, &["merge", "1-of-2.json", "1-of-2.json"]);
     assert!(why.contains("shard 1/2 is in `1-of-2.json` and in `1-of-2.json`"), "{why}");
     let why = place.0.ends(1, &["merge", "0-of-1.json", "1-of-2.json"]);
-    assert!(why.contains("answer different questions"), "{why}");
+    assert!(why.contains("have different parameters"), "{why}");
     // A different `--fail` is a different question.
     let other = place.json(0, &["small.yaml", "--each", "t0", "--fail", "p0-t0-002", "--shard", "0/2"]);
     place.0.write("other.json", other.to_string());
     let why = place.0.ends(1, &["merge", "1-of-2.json", "other.json"]);
-    assert!(why.contains("answer different questions"), "{why}");
+    assert!(why.contains("have different parameters"), "{why}");
 }
 
 #[test]
