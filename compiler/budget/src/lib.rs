@@ -1,9 +1,9 @@
 //! Limits on memory whose size another program, file or packet chooses.
 //!
-//! In: a reader and a limit; a peer and a number of bytes; the key of an entry. Out: the bytes, or an error that names
-//! the limit; whether a charge fits; whether an entry is kept. Invariants: at most one byte more than the
-//! limit is read before the error; a rejected charge changes nothing. Other files that call `read_to_end` or
-//! `read_to_string` directly are listed with a reason in `tests/tidy/budget.rs`.
+//! In: a reader with a limit, a charge of a peer, or the key of an entry. Out: the bytes or an error that
+//! names the limit, whether the charge fits, or whether the entry is kept. Invariants: at most one byte more
+//! than the limit is read before the error. A rejected charge changes nothing. Other files that call
+//! `read_to_end` or `read_to_string` directly are listed with a reason in `tests/tidy/budget.rs`.
 
 mod account;
 mod json;

@@ -86,7 +86,7 @@ pub fn read_into(from: impl Read, limit: u64, into: &mut Vec<u8>) -> io::Result<
 ///
 /// # Errors
 ///
-/// Returns the reader's error, an [`OverLimit`], or that it is not UTF-8.
+/// Returns the reader's error, an [`OverLimit`], or `InvalidData` if the text is not UTF-8.
 pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     String::from_utf8(read(from, limit)?).map_err(|_| io::ErrorKind::InvalidData.into())
 }

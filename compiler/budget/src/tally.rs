@@ -27,7 +27,7 @@ impl<K: Ord + Copy> Tally<K> {
         *pushed = pushed.saturating_add(entries);
     }
 
-    /// Returns how many entries were not kept, by key.
+    /// Returns how many entries exceed the limit, by key.
     pub fn dropped(&self) -> BTreeMap<K, usize> {
         let over = self.pushed.iter().filter(|(_, pushed)| **pushed > self.limit);
         over.map(|(key, pushed)| (*key, pushed - self.limit)).collect()

@@ -1,8 +1,8 @@
 //! Causes of findings: one line for each place to check, most important first.
 //!
-//! In: findings, and the number of planned cables of each device, counted at the ends on reporting devices.
-//! Out: [`Cause`]s. Invariants: every finding has exactly one cause. Causes that a report shows directly are
-//! certain; explanations of missing neighbours are not.
+//! In: findings, and the number of planned cables of each device. A cable counts once for each of its ends on
+//! a device with a report. Out: [`Cause`]s. Invariants: every finding has exactly one cause. Causes that a
+//! report shows directly are certain; explanations of missing neighbours are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use closc_topology::RackPlace;
 use crate::locate::Device;
 use crate::report::{CableAt, Cause, Finding, PortAt};
 
-/// Numbers of planned cables, counted at the ends on reporting devices.
+/// Numbers of planned cables. A cable counts once for each of its ends on a device with a report.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// By the reporting device, and whether the ports face the NICs.
@@ -213,7 +213,7 @@ fn ports(plan: &Plan, findings: &[Finding], device: Device, found: &BTreeSet<usi
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// Describes a certain finding, with rack and unit of the device to repair.
+/// Describes a finding whose cause is certain, with rack and unit of the device to repair.
 fn certain_text(plan: &Plan, finding: &Finding) -> String {
     match finding {
         Finding::Exchanged { cables, .. } => match swap(plan, cables) {

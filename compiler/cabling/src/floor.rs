@@ -1,4 +1,4 @@
-//! A floor plan: racks with their coordinates, height and power, and the trays between them.
+//! A floor plan: racks with their coordinates, height and power, and the trays above them.
 //!
 //! In: a CSV file. Out: a [`Floor`]. Invariants: every rack has a name and a height. A cable runs up from a device to
 //! the tray of its row, along trays, and down again, so it never crosses rows diagonally.
@@ -50,16 +50,16 @@ pub struct Trays {
     pub drop: u64,
 }
 
-/// Standard cable lengths in millimetres, up to 100 m. Longer cables are ordered in steps of 50 m.
-const ORDERED: [u64; 22] = [
+/// Standard cable lengths in millimetres, up to 100 m. Longer cables are available in steps of 50 m.
+const STANDARD_LENGTHS: [u64; 22] = [
     500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 7_000, 10_000, 15_000, 20_000, 25_000, 30_000,
     35_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000,
 ];
 
 /// Returns the shortest standard length that is sufficient.
-pub fn ordered(length: Length) -> Length {
+pub fn standard_length(length: Length) -> Length {
     let needed = length.millimeters();
-    let listed = ORDERED.into_iter().find(|listed| *listed >= needed);
+    let listed = STANDARD_LENGTHS.into_iter().find(|listed| *listed >= needed);
     Length::from_millimeters(listed.unwrap_or_else(|| needed.next_multiple_of(50_000)))
 }
 
@@ -105,7 +105,7 @@ impl<'f> Positions<'f> {
     /// a rack that is not in the floor plan.
     pub(crate) fn length<'n>(&self, from: &'n str, to: &'n str) -> Result<Length, &'n str> {
         let at = |name: &'n str| self.by_name.get(name).copied().ok_or(name);
-        Ok(ordered(self.floor.length(at(from)?, at(to)?)))
+        Ok(standard_length(self.floor.length(at(from)?, at(to)?)))
     }
 }
 
@@ -131,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn cables_are_ordered_in_listed_lengths() {
-        let text = |millimeters| ordered(Length::from_millimeters(millimeters)).to_string();
+    fn cable_lengths_are_rounded_up_to_standard_lengths() {
+        let text = |millimeters| standard_length(Length::from_millimeters(millimeters)).to_string();
         assert_eq!(
             [0, 500, 501, 8_800, 100_000, 100_001].map(text),
             ["0.5m", "0.5m", "1m", "10m", "100m", "150m"]

@@ -12,7 +12,7 @@ use closc_platform::Platform;
 use closc_topology::Switch;
 use smol_str::SmolStr;
 
-/// Name of each port, by name and by alias.
+/// Maps the name and the alias of each port to its name.
 type Names = HashMap<SmolStr, SmolStr>;
 
 /// The panels of a plan.

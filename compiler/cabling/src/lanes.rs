@@ -1,8 +1,8 @@
 //! Cables of a fabric whose ends have lanes of different speeds.
 //!
-//! In: a plan. Out: one line per kind of cable and pair of different lanes at its ends. Invariants: switches
-//! of a plane and zone are grouped by hardware and not compared in pairs. So the work is linear in the number
-//! of switches.
+//! In: a plan. Out: one line per kind of cable and pair of different lanes at its ends. Invariants: the
+//! switches of a tier of a plane and zone are grouped by their lanes and not compared in pairs. So the work
+//! is linear in the number of switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

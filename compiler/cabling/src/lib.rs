@@ -2,7 +2,8 @@
 //!
 //! In: a plan, and neighbour reports of devices (LLDP, IEEE 802.1AB) in the formats of `lldpd`, SONiC, EOS
 //! and P4Runtime. Out: a [`Report`] of missing, misplugged and exchanged cables. Invariants: reports are
-//! processed one device at a time and not kept. Cables that no device reports are not evaluated.
+//! processed one device at a time and not kept. A cable without a report from either of its devices
+//! is not evaluated.
 //!
 //! ```text
 //! bytes --read--> Sighting, one per port --locate--> ends of the plan --judge--> Report

@@ -284,7 +284,7 @@ fn a_foreign_device_at_an_unused_port_is_unplanned() {
 }
 
 #[test]
-fn a_port_with_itself_as_neighbour_gives_its_cable_once() {
+fn a_port_that_reports_itself_lists_its_cable_once() {
     let (findings, report) = changed(|cabling| {
         cabling.insert(port("p0-t1-001", "Ethernet0"), port("p0-t1-001", "Ethernet0"));
     });

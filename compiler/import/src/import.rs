@@ -1,5 +1,5 @@
-//! From an existing network to a file: candidate files are written, compiled by the caller and compared, until one has
-//! every cable.
+//! From an existing network to a file: candidate files are written, compiled by the caller and compared,
+//! until one has every cable. If none has every cable, the nearest one is used.
 //!
 //! In: the cables of an existing network, a catalogue, and a compile function. Out: the file, a map of names, findings.
 //! Invariants: the returned file was compiled. Every cable of the network is in it or in a finding.
@@ -105,13 +105,13 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The number of cables of the network that are not planned, and of planned ones whose port has another
-    /// cable.
+    /// The number of cables of the network that are not in the plan, plus cables of the plan with a port that
+    /// has another cable.
     fn misplaced_count(&self) -> usize {
         self.compared.left.len() + self.compared.occupied.len()
     }
 
-    /// The sort key of candidates, lowest is best: unplanned plus absent cables, then
+    /// The sort key of candidates, lowest is best: cables that are not in the plan plus absent cables, then
     /// [`Self::misplaced_count`].
     fn cost(&self) -> (usize, usize) {
         (self.compared.left.len() + self.compared.missing.len(), self.misplaced_count())
@@ -217,13 +217,13 @@ fn nearest(
         let ImportError(mut faults) = refused.unwrap_or_else(|| none().into());
         if let Some(first) = faults.first_mut() {
             let levels: Vec<_> = levels.iter().copied().map(Some).collect();
-            first.text = format!("{}; {}", first.text, level::nearest(network, &levels));
+            first.text = format!("{}; {}", first.text, level::devices_by_tier(network, &levels));
         }
         ImportError(faults)
     })
 }
 
-/// Finds the nearest fabric from placements by cables. Also returns why the first placement was rejected.
+/// Finds the nearest fabric from placements by cables. Also returns the reason for the first rejection.
 fn by_graph(
     network: &ExistingNetwork,
     levels: &[Level],
@@ -277,9 +277,9 @@ fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, ImportError>) -> Resul
     }
 }
 
-/// Rejects a placement by cables that contradicts names in closc's own form: it moves a device with such a
-/// name, or has a plane without such names. If a tier has no such names at all, the placement is accepted,
-/// and the file gets a naming pattern.
+/// Rejects a placement by cables that contradicts names in closc's own form. Such a placement moves a device
+/// with such a name, or has a plane without such names. If a tier has no such names at all, the placement is
+/// accepted, and the file gets a naming pattern.
 fn refuse_moved(network: &ExistingNetwork, positions: &Positions) -> Result<(), ImportError> {
     let Some(naming) = own::naming(&network.devices.names()) else { return Ok(()) };
     let places: Vec<_> = network.devices.names().map(|name| own::place(&naming, name)).collect();
@@ -556,5 +556,4 @@ fn refuse_others(
     Err(ImportError(faults))
 }
 
-/// The fit of each tier.
 pub(crate) type Fits = [Option<Fit>; 3];

@@ -75,7 +75,6 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Finds the tiers.
 pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<Level>, ImportError> {
     let mut found: Vec<Option<Level>> = vec![None; network.device_count()];
     for (number, level) in found.iter_mut().enumerate() {
@@ -199,12 +198,12 @@ fn refuse(
     help: Option<&str>,
 ) -> ImportError {
     let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
-    let text = format!("not a Clos: {why}; {}{help}", nearest(network, levels));
+    let text = format!("not a Clos: {why}; {}{help}", devices_by_tier(network, levels));
     Fault { place: at.map(|at| network.place(at)), text }.into()
 }
 
 /// Describes how many devices each tier has, with the first of them.
-pub(crate) fn nearest(network: &ExistingNetwork, levels: &[Option<Level>]) -> String {
+pub(crate) fn devices_by_tier(network: &ExistingNetwork, levels: &[Option<Level>]) -> String {
     const SHOWN: usize = 3;
     let of = |level: Option<Level>, one: &str| -> Option<String> {
         let names: Vec<&SmolStr> = (0..)

@@ -1,13 +1,13 @@
 //! From the cables of an existing network to the fabric file that describes it.
 //!
-//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map of the names
-//! that differ in the network, and the connections that differ from the file. Invariants: every cable of the network is
-//! in the fabric of the file or in a finding. An existing network that is not a Clos is rejected, with file and line if
-//! one cable is the cause.
+//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map of
+//! names that differ from the network, and connections that differ from the file. Invariants: every cable of
+//! the network is in the fabric of the file or in a finding. An existing network that is not a Clos is
+//! rejected, with file and line if one cable is the cause.
 //!
 //! ```text
-//! bytes --read--> ExistingNetwork --level--> tiers --position--> coordinates
-//! coordinates --shape, fit--> candidates --text--> a file
+//! bytes --read--> ExistingNetwork --level--> tiers --position--> places
+//! places --shape, fit--> candidates --text--> a file
 //! a file --compile (by the caller)--> Plan --compare--> exceptions, findings, map
 //! ```
 

@@ -70,7 +70,6 @@ pub(crate) struct Plug {
 /// Length and medium, as far as they are known.
 pub(crate) type CableSpec = (Option<Length>, Option<SmolStr>);
 
-/// A cable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cable {
     pub(crate) ends: [Plug; 2],
@@ -216,7 +215,7 @@ impl ExistingNetwork {
         format!("{}:{}", self.files[at.file as usize], at.line)
     }
 
-    /// Keeps a fault.
+    /// Keeps a fault, up to [`FAULTS_MAX`].
     pub(crate) fn fault(&mut self, at: At, text: impl Into<String>) {
         if self.faults.len() < FAULTS_MAX {
             let place = Some(self.place(at));
@@ -319,11 +318,11 @@ impl ExistingNetwork {
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
     }
 
-    /// Returns the network, or all its faults.
+    /// Returns the network.
     ///
     /// # Errors
     ///
-    /// Returns the faults.
+    /// Returns its faults, at most 100.
     pub fn finish(mut self) -> Result<ExistingNetwork, ImportError> {
         self.settle();
         if !self.faults.is_empty() {
@@ -337,12 +336,11 @@ impl ExistingNetwork {
         Ok(self)
     }
 
-    /// Returns the number of cables.
     pub(crate) fn cable_count(&self) -> usize {
         self.cables.len()
     }
 
-    /// Adds a cable.
+    /// Adds a cable, or keeps a fault if it is not valid.
     pub(crate) fn add(&mut self, row: &Row<'_>, at: At) {
         for (name, what) in
             row.devices.iter().map(|name| (name, "device")).chain(row.ports.iter().map(|name| (name, "port")))

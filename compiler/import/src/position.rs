@@ -1,8 +1,8 @@
 //! The position of every device in the fabric.
 //!
-//! In: an existing network, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a
-//! node the number of its NIC. Invariants: no two devices have the same coordinate. Names in closc's own form give the
-//! coordinates. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
+//! In: an existing network, and the tiers of its devices. Out: a place for each device, and for each cable of
+//! a node the number of its NIC. Invariants: no two devices have the same place. Names in closc's own form
+//! give the places. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
 
 mod graph;
 mod nics;
@@ -52,12 +52,11 @@ pub(crate) struct Positions {
     pub(crate) by_name: bool,
     /// Interpretation of the cables.
     pub(crate) reading: Reading,
-    /// The NICs of nodes.
     pub(crate) nics: Nics,
 }
 
 impl Positions {
-    /// The switch of a device.
+    /// The place of a device that is a switch; `None` for a node.
     pub(crate) fn switch(&self, device: u32) -> Option<Switch> {
         match self.places[device as usize] {
             Place::Switch(switch) => Some(switch),
@@ -71,7 +70,7 @@ impl Positions {
     }
 }
 
-/// The tier of a level.
+/// The tier of the switches of a level; `None` for nodes.
 pub(crate) fn tier(level: Level) -> Option<TierId> {
     match level {
         Level::Node => None,
@@ -81,7 +80,6 @@ pub(crate) fn tier(level: Level) -> Option<TierId> {
     }
 }
 
-/// The level of a tier.
 pub(crate) fn level_of(tier: TierId) -> Level {
     match tier {
         TierId::T0 => Level::T0,

@@ -67,8 +67,8 @@ fn steps<'a>(network: &'a ExistingNetwork, positions: &'a Positions) -> impl Ite
     })
 }
 
-/// The number of parallel cables between a switch of the lower tier and one above: the largest number of a
-/// pair, or with [`Reading::Majority`] the most frequent one.
+/// The number of parallel cables between a switch of the lower tier and one above. It is the largest number
+/// of a pair, or with [`Reading::Majority`] the most frequent one.
 pub(crate) fn parallel(network: &ExistingNetwork, positions: &Positions, lower: TierId) -> u16 {
     let mut counts: HashMap<(Switch, Switch), u16> = HashMap::new();
     for step in steps(network, positions).filter(|step| step.lower.tier == lower) {
@@ -90,7 +90,6 @@ fn node(place: Place) -> Option<Node> {
     }
 }
 
-/// Finds the counts.
 pub(crate) fn numbers(
     network: &ExistingNetwork,
     positions: &Positions,

@@ -1,4 +1,4 @@
-//! A fabric file from numbers, hardware and exceptions.
+//! The text of a fabric file.
 //!
 //! In: counts, hardware and exceptions. Out: text. Invariants: breakouts, first cages, parallel links and names are
 //! written only if they differ from the defaults.
@@ -22,7 +22,7 @@ pub(crate) struct TierHardware {
     pub(crate) by_zone: BTreeMap<u16, Fit>,
 }
 
-/// Settings that cables do not show, and that are therefore assumed.
+/// Settings that cables do not show. They are assumed, except a routing mode from the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) routing: Routing,
@@ -37,7 +37,7 @@ pub(crate) struct CableSpecs {
     pub(crate) by_zone: BTreeMap<u16, CableSpec>,
 }
 
-/// Differences from the numbers.
+/// Differences from the counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exceptions {
     pub(crate) absent: Vec<String>,
@@ -62,7 +62,7 @@ pub(crate) struct Assumed {
     pub(crate) is_routing: bool,
 }
 
-/// Returns a comment behind a value, if there is one.
+/// Returns the comment to append to a value; empty if the text is empty.
 fn comment(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("  # {text}") }
 }

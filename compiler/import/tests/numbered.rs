@@ -31,7 +31,8 @@ fn imported(tables: &[&str]) -> Result<ImportResult, ImportError> {
     import(&network.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
 }
 
-/// Fabrics of three groups, two for each breakout of the T0 downlinks: with default names and with others.
+/// Two fabrics of three groups for each breakout of the T0 downlinks: one with default names, and one with
+/// other names.
 fn fabrics(platform: &Platform) -> Vec<String> {
     let usual = platform.panel.default_breakout;
     let mut texts = Vec::new();

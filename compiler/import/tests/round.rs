@@ -40,7 +40,8 @@ fn comes_back(before: &Plan) {
 
 /// The same, with the text of the fabric file for failure messages.
 fn comes_back_of(before: &Plan, text: &str) {
-    // Nodes that are in several zones are not recognised: their cables are findings.
+    // Nodes that are in several zones are not recognised: their cables become findings, or the import is
+    // rejected.
     if rows(before).is_empty() || before.topology().hosts.zones_per_node > 1 {
         return;
     }
@@ -193,7 +194,7 @@ fn planes_by_nic_are_refused() {
     assert!(refused.to_string().contains("the names belong to 2 zones that no T2 connects"), "{refused}");
 }
 
-/// The lists do not contain the widths of segments that many planes need.
+/// The lists do not contain the widths of uSID fields that many planes need.
 #[test]
 fn widths_of_segments_are_marked_as_assumed() {
     let text = "fabric: wide\nplanes: 16\nrouting: srv6-static\n\

@@ -1,7 +1,7 @@
 //! Generates the text of `--help` as manual pages for `man`, and as a reference for a website.
 //!
-//! In: a [`clap::Command`]. Out: a page in troff for the command and each of its commands, or one page of
-//! Markdown. Invariants: the same command line gives the same bytes. They do not depend on the date, the
+//! In: a [`clap::Command`]. Out: a page in troff for the command and each of its subcommands, or one page
+//! of Markdown. Invariants: the same command line gives the same bytes. They do not depend on the date, the
 //! width of the terminal or the environment. Commands and options hidden from `--help` are omitted in both
 //! forms.
 

@@ -62,11 +62,11 @@ fn usage(command: &Command) -> String {
     usage.trim_start_matches("Usage:").trim().to_owned()
 }
 
-fn table(what: &str, args: &[&Arg], text: &mut String) {
+fn table(heading: &str, args: &[&Arg], text: &mut String) {
     if args.is_empty() {
         return;
     }
-    let _ = writeln!(text, "| {what} | |\n|---|---|");
+    let _ = writeln!(text, "| {heading} | |\n|---|---|");
     for arg in args {
         let _ = writeln!(text, "| {} | {} |", syntax(arg), cell(&meaning(arg)));
     }
@@ -130,7 +130,7 @@ fn cell(text: &str) -> String {
     escaped(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns text in which characters outside code are escaped, so that Markdown does not read them as markup.
+/// Escapes `*`, `_`, `<`, `[` and `]` outside code, so that they are not markup.
 fn escaped(text: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(text.len());

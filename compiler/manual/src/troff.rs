@@ -1,4 +1,4 @@
-//! Pages for `man`: one for the command, one for each of its commands.
+//! Pages for `man`: one for the command, one for each of its subcommands.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use crate::{EXIT_CODES, build, closing_paragraphs, full_name, is_omitted, visible_commands};
 
-/// Properties missing from the definition of a command line.
+/// Parts of the manual that a [`Command`] does not define.
 #[derive(Debug, Clone, Copy)]
 pub struct Manual<'a> {
     /// The section of the manual; `1` for commands.
@@ -31,7 +31,7 @@ pub struct Page {
 }
 
 impl Manual<'_> {
-    /// Makes the pages of a command and of all its commands.
+    /// Makes the pages of a command and of all its subcommands.
     pub fn pages(&self, command: Command) -> io::Result<Vec<Page>> {
         let command = build(command);
         let mut pages = Vec::new();
@@ -85,7 +85,7 @@ impl Manual<'_> {
         self.commands(command, &mut roff);
         end(command, &mut roff);
         if is_top {
-            self.examples(&mut roff);
+            self.files_and_examples(&mut roff);
         }
         self.see_also(above, &mut roff);
         text.extend_from_slice(roff.to_roff().as_bytes());
@@ -104,7 +104,7 @@ impl Manual<'_> {
         }
     }
 
-    fn examples(&self, roff: &mut Roff) {
+    fn files_and_examples(&self, roff: &mut Roff) {
         if !self.files.is_empty() {
             roff.control("SH", ["FILES AND ENVIRONMENT"]);
         }

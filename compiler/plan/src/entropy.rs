@@ -27,8 +27,9 @@ use crate::segment::UplinkChoice;
 pub struct EntropySets {
     zone: ZoneId,
     group: u16,
-    /// Number of active values per plane, and number in reserve.
+    /// Number of active values per plane.
     active: u16,
+    /// Number of backup values per plane.
     backup: u16,
     t0_uplinks: u16,
     t1_uplinks: u16,
@@ -106,8 +107,9 @@ impl EntropySets {
 }
 
 /// Returns the first T1 uplink of a group. Successive groups take the numbers below `uplinks` in bit-reversed
-/// order (van der Corput 1935), so the starts of any number of groups are about equally far apart. With runs
-/// of equal length from these starts, the use of an uplink exceeds the rounded-up mean by at most two.
+/// order (van der Corput 1935). The starts of any number of groups are therefore about equally far apart.
+/// With runs of equal length from these starts, the use of an uplink exceeds the rounded-up mean by at most
+/// two.
 fn start(group: u16, uplinks: u16) -> u16 {
     let bits = u16::BITS - uplinks.saturating_sub(1).leading_zeros();
     let reversed = |n: u32| (u64::from(n.reverse_bits()) >> (u32::BITS - bits)) as u16;
@@ -120,9 +122,10 @@ fn mix(value: u64) -> u64 {
     SplitMix64::seed_from_u64(value).next_u64()
 }
 
-/// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the uSID
-/// layout. The T0 uplink is the T1's uSID index minus one, unless a T1 has more parallel cables upwards than
-/// downwards. Values have at most 32 bits: 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
+/// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of
+/// the uSID layout. A T1 has a uSID for each cable to the same neighbour. The T0 uplink is the index of that
+/// uSID minus one, unless a T1 has more parallel cables upwards than downwards. Values have at most 32 bits:
+/// 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
     /// Bits of the T0 uplink, the lowest.

@@ -1,7 +1,8 @@
 //! Single paths: what `closc paths` prints, hop by hop.
 //!
-//! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and cable on
-//! the path. Invariants: this is the plan's own view; the verifier walks the rendered tables instead.
+//! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and
+//! cable on the path. Invariants: paths are computed from the plan alone. The verifier walks the rendered
+//! tables instead.
 
 use std::net::Ipv6Addr;
 

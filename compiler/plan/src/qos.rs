@@ -2,8 +2,10 @@
 //!
 //! In: the intent of a switch. Out: [`SwitchQos`], or why the hardware does not support the profile. Invariants:
 //! switches and hosts are rendered from the same profile. Ports with equal place, speed, cable, lanes and MTU are one
-//! [`PortKind`]. Every number keeps the steps of its calculation. Everything except headroom is computed for a full
-//! panel, so another cable does not change the thresholds of existing ports.
+//! [`PortKind`]. Every number keeps the steps of its calculation. Everything except headroom is computed for
+//! a full panel, so with a lossy profile another cable changes no threshold of existing ports. With a
+//! lossless profile, the headroom of another cable reduces the shared pool, and the thresholds that the pool
+//! limits.
 
 mod buffer;
 mod kind;

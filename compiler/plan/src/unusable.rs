@@ -1,9 +1,9 @@
 //! NICs without a usable entropy value although usable paths exist.
 //!
-//! In: a plan. Out: their number, and the first of them. Entropy values select only some of the paths, so faults can
-//! deny all values of a NIC towards a group while other paths remain usable. With one T0 uplink and a T2 tier, a single
-//! fault is enough. Invariants: the work grows with the faults. Groups are not examined if the faults cannot cover all
-//! values of a NIC.
+//! In: a plan. Out: the number of such combinations of NIC, destination group and plane, and the first of
+//! them. Entropy values select only some of the paths, so faults can deny all values of a NIC towards a group
+//! while other paths remain usable. With one T0 uplink and a T2 tier, a single fault is enough. Invariants:
+//! the work grows with the faults. Groups are not examined if the faults cannot cover all values of a NIC.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(crate) struct NoUsableValue {
     pub(crate) to: (ZoneId, u16),
     /// The plane.
     pub(crate) plane: PlaneId,
-    /// Entropy values of the NIC in the plane.
+    /// Number of entropy values of the NIC in the plane.
     pub(crate) values: u16,
     /// Numbers of usable paths and of all paths in the plane.
     pub(crate) open: (u64, u64),
@@ -32,7 +32,7 @@ pub(crate) struct NoUsableValue {
     pub(crate) count: u64,
 }
 
-/// Denials of paths to a group by scope: all groups, a zone, or the group.
+/// Denied paths by destination: all groups, the groups of a zone, or one group.
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
 /// Returns the first NIC, group and plane without a usable value, and the number of these combinations; `None` if there

@@ -22,7 +22,7 @@ fn grows(small: &Plan, large: &Plan) {
     }
 }
 
-/// Prefix limits depend on hardware and address fields. Growth beyond a power of two changes no limit.
+/// Prefix limits are table capacities of the hardware, so growth changes none of them.
 #[test]
 fn growth_moves_no_limit() {
     let routed = |shape: &Shape| shape.routed(Routing::BgpUnnumbered);

@@ -70,8 +70,8 @@ fn packets_arrive_at_the_speed_of_the_slowest_link() {
     // Uplinks slower than NIC ports carry every packet between groups.
     let slow = rtt(3, 22, 744);
     assert_eq!(of(&file(1, "", "100G"), 0), (slow, slow * 25));
-    // One of three zones has 100G NICs. In both directions, a packet takes 744 ns over their ports. The bandwidth-delay
-    // product uses the speed of the sender.
+    // One of three zones has 100G NICs. Whether it sends or receives, packet and acknowledgement take 744 ns.
+    // The bandwidth-delay product uses the speed of the sender.
     let mixed = file(3, ", nic_by_zone: { 1: { speed: 100G } }", "400G");
     let far = rtt(5, 222, 744);
     assert_eq!(

@@ -13,7 +13,7 @@ use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
-/// Switches that forward by longest prefix match, over every hop of a group.
+/// Switches that forward by longest prefix match, over every next hop of a next-hop group.
 struct Walker<'a> {
     plan: &'a Plan,
     devices: BTreeMap<Switch, DeviceIntent<'a>>,
@@ -40,7 +40,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Sends a copy over every hop.
+    /// Sends a copy over every next hop.
     fn flood(&self, at: Switch, to: Nic, passed: usize, ends: &mut Ends) {
         assert!(passed < 5, "{at:?}: forwarding loop of the packet to {to:?}");
         let hops = self.group(at, to);
@@ -77,8 +77,8 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     }) || crossing(plan, from, plane, to)
 }
 
-/// Returns whether a path exists if the cables upwards and downwards may have different numbers. The paths of
-/// the plan use the same number in both directions, but an ECMP group can change it.
+/// Returns whether a path exists, including paths that go up and down over different uplink numbers. Paths of
+/// the plan use the same number up and down. With ECMP, every switch chooses its own.
 fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
@@ -249,8 +249,8 @@ fn with_pins(plan: &Plan, pins: Pins) -> Plan {
     Plan::new(Fabric::new(Arc::new(topology)))
 }
 
-/// A pinned packet leaves by its uplink. It uses the group if every path over that uplink is absent or
-/// drained.
+/// A pinned packet leaves by its uplink. It uses the next-hop group if every path over that uplink is absent
+/// or drained.
 fn every_pin_holds(plan: &Plan, pins: &Pins) {
     let walker = Walker::new(plan);
     for (switch, of) in pins {
@@ -287,8 +287,8 @@ fn drained_behind(plan: &Plan, link: Link) -> bool {
         || exceptions.drained_planes.contains(&link.plane())
 }
 
-/// A T0 has lost all uplinks in one plane. Other NICs avoid that plane for its NICs, and its NICs avoid it for all but
-/// their own group.
+/// A T0 has lost all uplinks. NICs of other groups avoid its plane when they send to its NICs. Its own NICs
+/// use the plane only within their group.
 #[test]
 fn a_t0_without_uplinks_is_avoided() {
     let mut shape = shape("exceptions: { absent: [\"p0-t0-002--p0-t1-[001-004]\"] }\n");
@@ -402,8 +402,8 @@ fn a_loss_behind_the_third_tier_is_weighed_at_the_first() {
     every_copy_arrives(&plan);
 }
 
-/// Meta's pinning: the downlink of the destination selects the uplink. Destinations that the uplink does not reach use
-/// the group.
+/// Meta's pinning: the downlink of the destination selects the uplink. Destinations that the uplink does not
+/// reach use the next-hop group.
 #[test]
 fn pins_take_their_uplink_while_it_leads_there() {
     let pinned = |exceptions: &str| {

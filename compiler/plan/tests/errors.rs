@@ -1,8 +1,8 @@
 //! Every fabric file in `tests/errors/plan` is a valid topology, and its plan gives exactly the message
 //! beside it.
 //!
-//! In: Markdown files with a fabric and its message. Out: one failure per file. `CLOSC_BLESS=1` rewrites the messages;
-//! read them before they are committed.
+//! In: Markdown files with a fabric and its message. Out: a failure at the first file whose message differs.
+//! `CLOSC_BLESS=1` rewrites the messages; read them before they are committed.
 
 #[path = "../../topology/tests/support/mod.rs"]
 #[allow(dead_code, reason = "only the tests of the topology use the complete module")]

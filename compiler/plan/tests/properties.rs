@@ -245,8 +245,8 @@ proptest! {
         for grown in [group, nic] {
             growth_removes_nothing(&plan, &grown.plan());
         }
-        // T1s above change routes, but not names or addresses. Shapes of three planes are skipped, because
-        // T1s change their pools.
+        // Adding T1s changes routes, but not names or addresses. Shapes of three planes are skipped, because
+        // their files set other address widths once there are T1s.
         let with_t1s = Shape { t1: 2, ..shape.clone() }.routed(Routing::EcmpStatic);
         for nic in plan.fabric().nics().filter(|_| shape.planes != 3) {
             prop_assert_eq!(plan.addresses().nic(nic), with_t1s.addresses().nic(nic));

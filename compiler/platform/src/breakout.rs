@@ -21,7 +21,7 @@ pub struct Share {
     pub ports: u8,
 }
 
-/// Why a text is not a breakout, or not one that a panel offers.
+/// Reason to reject a text as a breakout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BreakoutError {
     /// It is not ports, `x` and a speed.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Breakout, Os, Platform, Release};
 
-/// Where a number comes from.
+/// Source of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
@@ -119,8 +119,8 @@ impl Platform {
         (release < since).then_some((hwsku, since))
     }
 
-    /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order of the
-    /// panel.
+    /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order
+    /// of `Panel::breakouts`.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
         let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == Standing::Has;
         let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku([*breakout]);

@@ -71,9 +71,9 @@ pub(crate) struct File {
     pub(crate) id: At<String>,
     /// One-line description.
     pub(crate) title: String,
-    /// Where the values come from: documents, repositories with commit and path.
+    /// Sources of the values: documents, repositories with commit and path.
     pub(crate) sources: Vec<String>,
-    /// Targets that run on it.
+    /// Operating systems that run on it.
     pub(crate) os: At<Vec<Os>>,
     /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
     #[serde(default)]
@@ -281,7 +281,8 @@ pub(crate) struct LimitsFile {
     pub(crate) ipv6_routes: At<u32>,
     /// Members of one ECMP group.
     pub(crate) ecmp_width: At<u32>,
-    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, so that members get unequal shares.
+    /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, and members then get
+    /// unequal shares.
     #[serde(default)]
     pub(crate) ecmp_sizes: BTreeSet<u32>,
     /// ECMP groups.

@@ -1,7 +1,7 @@
 //! A platform: ports, buffers, limits and features of one switch SKU.
 //!
-//! Everything here is data from the catalogue. [`Platform::port`], which returns the names and lanes of a slot for an
-//! operating system, is in a separate file.
+//! Everything here is data from the catalogue. [`Platform::port`], which returns the names and lanes of a slot,
+//! is in a separate file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,7 +64,8 @@ pub struct PhysicalPort {
     pub speed: Speed,
     /// Number of its first lane, counted over the panel from 1.
     pub number: u16,
-    /// Port number for P4 and other numbered targets: `number`, or the number in the platform's port map.
+    /// Port number for P4 and other systems that address ports by number: `number`, or the number in the
+    /// platform's port map.
     pub device: u16,
 }
 
@@ -75,7 +76,7 @@ pub struct Platform {
     pub id: SmolStr,
     /// One-line description.
     pub title: String,
-    /// Targets that run on it.
+    /// Operating systems that run on it.
     pub oses: Vec<Os>,
     /// The P4 pipeline of `os: p4`, if it is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +99,7 @@ pub struct Platform {
     pub limits: Limits,
     /// Features.
     pub features: Features,
-    /// Load balancing beyond a hash. Only checks read it, so topology digests omit it.
+    /// Load balancing beyond a hash. No artefact depends on it, so topology digests omit it.
     #[serde(skip)]
     pub balancing: Balancing,
     /// Layouts of its ports by name. Topology digests contain the ports instead.
@@ -150,7 +151,7 @@ pub struct LayoutSide {
     pub breakout: Breakout,
     /// The cages, from 0.
     pub cages: CageSet,
-    /// Port of the first cage at which the side starts, from 0.
+    /// First port of the side in its first cage, from 0.
     #[serde(default)]
     pub first_port: u8,
 }
@@ -168,9 +169,9 @@ pub struct Panel {
     pub breakouts: Vec<Breakout>,
     /// The breakout in the name of the SKU.
     pub default_breakout: Breakout,
-    /// Port names.
+    /// Port names of the operating system in use.
     pub naming: PortNaming,
-    /// Default port names; `naming` gives those of the operating system in use.
+    /// Default port names, from `naming` of the platform file.
     #[serde(skip)]
     pub usual_naming: PortNaming,
     /// Port names of operating systems that do not use the default ones.
@@ -276,8 +277,8 @@ pub struct Sonic {
     /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
-    /// Facts about individual hwskus. Except for ECMP widths, only checks read them, so topology digests omit
-    /// them.
+    /// Facts about individual hwskus. Artefacts depend only on `ecmp_width`. Topology digests contain
+    /// `ecmp_widths`, but omit the source of each width and the other facts.
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
@@ -353,7 +354,9 @@ pub struct Limits {
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
-    /// Sources of the numbers. Only checks read them, so topology digests omit them.
+    /// Sources of the numbers. Topology digests omit them, so files are not rendered again if only a source
+    /// changes. Known limitation: prefix limits of BGP sessions and the width of ECMP groups depend on
+    /// whether a number is assumed.
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
@@ -447,7 +450,7 @@ impl Platform {
         }
     }
 
-    /// Returns whether a target runs on this hardware.
+    /// Returns whether an operating system runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)
     }

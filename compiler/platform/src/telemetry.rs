@@ -13,13 +13,13 @@ pub struct Telemetry {
     pub gnmi: Option<Gnmi>,
     /// The port of Prometheus's node exporter, if one runs on the switch.
     pub node_exporter: Option<u16>,
-    /// Format of the sFlow settings that a site adds.
+    /// Format of the sFlow settings, which the operator adds to the configuration.
     pub sflow: Sflow,
-    /// Why in-band telemetry (INT, IFA, IOAM) is not used.
+    /// Reason not to use in-band telemetry (INT, IFA, IOAM).
     pub without_inband: String,
 }
 
-/// Format of the sFlow settings that a site adds.
+/// Format of the sFlow settings, which the operator adds to the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sflow {
@@ -54,7 +54,7 @@ pub struct Subscription {
     /// The target of the prefix, if the server has several.
     #[serde(default)]
     pub target: Option<String>,
-    /// Paths, as gNMI writes them.
+    /// Paths in gNMI syntax.
     pub paths: Vec<String>,
     /// Whether updates are sent on change instead of at a sample interval.
     #[serde(default)]

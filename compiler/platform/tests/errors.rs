@@ -324,7 +324,7 @@ fn a_port_map_numbers_every_lane_once() {
     assert_eq!(said("  device_ports: [136, 138]\n"), "device port 138 is at cage 1 and at cage 2");
     assert_eq!(
         said("  device_ports: [136, 509]\n"),
-        "device port 512 of cage 2 is above 511, and ports have 9 bits"
+        "device port 512 of cage 2 exceeds 9 bits, expected at most 511"
     );
     let (code, message, _) = one("os: [sonic]\n", "os: [sonic]\npipeline: fabric_tna\n");
     assert_eq!(

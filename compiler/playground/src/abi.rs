@@ -11,7 +11,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns the start of a buffer of the given length: for a request to be written, or an answer to be read.
+/// Resizes the buffer and returns its start. The page then writes a request or reads an answer of that size.
 #[unsafe(no_mangle)]
 pub extern "C" fn closc_buffer(length: usize) -> *mut u8 {
     BUFFER.with_borrow_mut(|buffer| {

@@ -1,9 +1,10 @@
-//! The compiler in a browser: a fabric file as text in, findings, drawings, configurations and figures as JSON out.
+//! The compiler in a browser: from the text of a fabric file to findings, drawings, configurations, impact of
+//! failures and a proof, as JSON.
 //!
 //! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]), and the page that contains the
 //! compiled crate ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`.
-//! Findings and files equal those of the command line. A fabric that is too large to verify is rejected at
-//! once. The error contains its number of cables.
+//! Findings and files equal those of the command line, except that a reference to another file is an error.
+//! `Verify` immediately rejects a fabric that would take too long. The error contains its number of cables.
 
 mod abi;
 mod device;
@@ -24,7 +25,7 @@ pub use page::page;
 /// The name of the text in findings.
 const NAME: &str = "fabric.yaml";
 
-/// Pairs of NICs that an answer to a failure names.
+/// Number of worst-affected NIC pairs in the output of `Whatif`.
 const WORST: usize = 5;
 
 /// A question about the text of a fabric file.
@@ -82,10 +83,10 @@ fn json(value: &impl Serialize) -> Result<serde_json::Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-/// The text in the page, which cannot name other files.
-struct Typed;
+/// The text in the page. A file that it refers to cannot be read.
+struct PageText;
 
-impl Origin for Typed {
+impl Origin for PageText {
     fn name(&self) -> String {
         NAME.to_owned()
     }
@@ -96,7 +97,7 @@ impl Origin for Typed {
 }
 
 fn read(text: &str) -> Reading {
-    front::read_from(&Typed, text.as_bytes(), &[], &Levels::default())
+    front::read_from(&PageText, text.as_bytes(), &[], &Levels::default())
 }
 
 fn plan(text: &str) -> Result<Plan, String> {

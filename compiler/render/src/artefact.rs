@@ -18,8 +18,7 @@ impl Artefact {
     }
 }
 
-/// Why an artefact could not be rendered: an error in a template, or a platform buffer that is too small for the
-/// profile.
+/// An error of rendering: in a template, or in the quality of service of a switch.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// A template used an undefined value, or printed a value without a text form.
@@ -58,7 +57,7 @@ pub enum RenderError {
     Qos {
         /// Device that was rendered.
         device: String,
-        /// The part that does not fit.
+        /// The reason.
         source: closc_qos::QosError,
     },
 }

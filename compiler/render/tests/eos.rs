@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use common::switches;
 
-/// Two tiers of a platform, with services, ports without a cable and one that is drained.
+/// Two tiers of a platform, with services, ports without a cable, and a drained cable.
 fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> Plan {
     let ecmp = if platform.starts_with("th5-128") { "ecmp: { balance: flowlet }\n" } else { "" };
     plan(&format!(
@@ -413,16 +413,16 @@ fn memory(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Value {
     json!({ "trident": { "mmu": mmu } })
 }
 
-/// Settings without a key in pyavd: the times of a session, found in published running configurations.
+/// Settings without a key in pyavd: timers of a BGP session, found in published running configurations.
 const UNKNOWN: [&str; 2] = [" out-delay ", " idle-restart-timer "];
 
 /// The lines that configure something, with their indentation, without settings that pyavd lacks.
 fn lines(text: &str) -> Vec<&str> {
-    let says = |line: &&str| {
+    let configures = |line: &&str| {
         let is_known = UNKNOWN.iter().all(|unknown| !line.contains(unknown));
         !line.trim_start().starts_with('!') && !line.is_empty() && *line != "end" && is_known
     };
-    text.lines().map(str::trim_end).filter(says).collect()
+    text.lines().map(str::trim_end).filter(configures).collect()
 }
 
 /// The Python with pyavd; prints a line if there is none.

@@ -131,7 +131,7 @@ fn the_release_is_pinned() {
 }
 
 #[test]
-fn interfaces_stand_in_the_order_of_frr() {
+fn interfaces_are_in_the_order_of_frr() {
     for (path, text) in texts(LAB, "frr.conf") {
         let number = |name: &str| {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -160,8 +160,8 @@ fn the_kernel_has_every_port_and_its_neighbour() {
     }
 }
 
-/// The grammar of FRR itself, from `CLOSC_VTYSH` or the installed `vtysh`. FRR 8 does not support static segments and
-/// rejects exactly their lines; FRR 10 rejects none.
+/// The grammar of FRR itself, from `CLOSC_VTYSH` or the installed `vtysh`. FRR 8 rejects exactly the lines of
+/// static segments and the properties of locators; FRR 10 rejects none.
 #[test]
 fn vtysh_understands_every_line() {
     let vtysh = env::var("CLOSC_VTYSH").unwrap_or_else(|_| "vtysh".to_owned());
@@ -173,8 +173,8 @@ fn vtysh_understands_every_line() {
             closc_skip::skip(format_args!("`{vtysh}` cannot be run; install frr or set CLOSC_VTYSH"));
             return;
         };
-        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        let refused: Vec<&str> = said
+        let messages = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let refused: Vec<&str> = messages
             .lines()
             .filter_map(|line| line.strip_prefix("line ")?.split_once(':')?.0.parse::<usize>().ok())
             .map(|number| text.lines().nth(number - 1).unwrap().trim())
@@ -182,8 +182,8 @@ fn vtysh_understands_every_line() {
         let new =
             |line: &&str| ["static-sids", "sid ", "prefix ", "behavior "].iter().any(|w| line.starts_with(w));
         let newer: Vec<&str> = text.lines().map(str::trim).filter(new).collect();
-        assert!(refused.is_empty() || refused == newer, "{path}: {said}");
-        assert_eq!(output.status.success(), refused.is_empty(), "{path}: {said}");
+        assert!(refused.is_empty() || refused == newer, "{path}: {messages}");
+        assert_eq!(output.status.success(), refused.is_empty(), "{path}: {messages}");
     }
 }
 
@@ -245,13 +245,13 @@ fn sessions_accept_only_the_planned_neighbour() {
                 _ => {}
             }
         }
-        let leaf = path.contains("-t0-");
-        assert_eq!(ports.len(), if leaf { 4 } else { 8 }, "{path}");
+        let is_t0 = path.contains("-t0-");
+        assert_eq!(ports.len(), if is_t0 { 4 } else { 8 }, "{path}");
         assert!(!remotes.contains(&own.to_owned()), "{path}: {remotes:?}");
         remotes.sort_unstable();
         remotes.dedup();
         // All T1s of a plane share a number, every T0 has its own.
-        assert_eq!(remotes.len(), if leaf { 1 } else { 4 }, "{path}");
+        assert_eq!(remotes.len(), if is_t0 { 1 } else { 4 }, "{path}");
         for port in ports {
             let section = format!("interface {port}\n");
             let body = text.split(&section).nth(1).unwrap().split("exit").next().unwrap();
@@ -263,9 +263,9 @@ fn sessions_accept_only_the_planned_neighbour() {
     }
 }
 
-/// A leaf announces its own routes and none that it received.
+/// A T0 announces its own routes and none that it received.
 #[test]
-fn leaves_carry_no_transit() {
+fn t0s_carry_no_transit() {
     for (path, text) in bgp_texts().into_iter().filter(|(path, _)| path.contains("-t0-")) {
         let out = text.split("route-map ABOVE-OUT permit 10\n").nth(1).unwrap().split("exit").next().unwrap();
         let lines: Vec<&str> = out.lines().map(str::trim).collect();
@@ -285,7 +285,7 @@ fn leaves_carry_no_transit() {
 
 /// Every list and map that is referenced is defined in the file, which `vtysh -C` does not check.
 #[test]
-fn what_is_named_is_defined() {
+fn referenced_lists_and_maps_are_defined() {
     const NAMES: [(&str, &str); 5] = [
         (" route-map ", "route-map NAME permit "),
         (" match ip address prefix-list ", "ip prefix-list NAME seq "),
@@ -330,7 +330,7 @@ fn vtysh_understands_bgp() {
             closc_skip::skip(format_args!("`{vtysh}` cannot be run; install frr or set CLOSC_VTYSH"));
             return;
         };
-        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{path}: {said}");
+        let messages = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{path}: {messages}");
     }
 }

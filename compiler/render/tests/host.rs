@@ -1,4 +1,4 @@
-//! The files of a node: their contents, and that the programs that read them accept them.
+//! The files of a node: their contents are correct, and the programs that read them accept them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -95,7 +95,7 @@ fn nics_have_the_classes_of_the_switches() {
 }
 
 #[test]
-fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
+fn nccl_gets_devices_by_rail_and_the_traffic_classes_of_the_profile() {
     let files = render(&fabric("ecmp-static", "lossless"), HostOutput::Nccl);
     let environment = text(&files, "nccl.conf");
     for line in [
@@ -117,10 +117,10 @@ fn nccl_gets_devices_by_rail_and_the_marks_of_the_profile() {
         source_routed.contains("NCCL_IB_QPS_PER_CONNECTION=1\n"),
         "the NIC spreads one queue pair over paths"
     );
-    assert!(!source_routed.contains("FIFO_TC"), "no class for clear-to-send");
+    assert!(!source_routed.contains("FIFO_TC"), "the profile has no class for clear-to-send messages");
     let swapped = "{ base: lossless, classes: { cts: { dscp: [0] }, best-effort: { dscp: [46] } } }";
     let zero = text(&render(&fabric("ecmp-static", swapped), HostOutput::Nccl), "nccl.conf");
-    assert!(zero.contains("NCCL_IB_FIFO_TC=0\n"), "0 is a mark too: {zero}");
+    assert!(zero.contains("NCCL_IB_FIFO_TC=0\n"), "DSCP 0 is set too: {zero}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_backup_port_shares_no_failure_domain_if_possible() {
     assert_eq!(pairs.len(), 8);
     assert!(pairs.iter().all(|pair| pair.shares.is_empty()), "{pairs:?}");
     let backups: BTreeSet<_> = pairs.iter().map(|pair| &pair.backup.name).collect();
-    assert_eq!(backups.len(), 8, "no port takes over from two");
+    assert_eq!(backups.len(), 8, "no port is the backup of two ports");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn with_one_tier_a_backup_port_is_of_the_same_rail() {
     assert!(backups(1).is_empty(), "the only port of a rail has no backup");
 }
 
-/// NIC k of a node is in zone k / 2, and a port of another zone reaches none of the peers.
+/// Each zone has half of a node's NICs. A port of the other zone reaches none of the peers.
 #[test]
 fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
     let backups = |nics: u32| {
@@ -190,7 +190,7 @@ fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
 
 /// T0s that share a declared domain are not full backups of each other, so the pair lists the domain.
 #[test]
-fn a_backup_port_in_the_same_domain_says_so() {
+fn a_backup_port_lists_the_declared_domain_that_it_shares() {
     let text = "
 fabric: fed
 planes: 2
@@ -284,7 +284,7 @@ fn generate_units(file: &str) -> tempfile::TempDir {
 
 /// systemd-networkd logs unknown keys and continues, so its log is read.
 #[test]
-fn networkd_knows_every_key_of_its_units() {
+fn networkd_accepts_every_key_of_its_units() {
     let daemon = "/lib/systemd/systemd-networkd";
     let namespace = Command::new("unshare").args(["-nm", "true"]).output();
     if !Path::new(daemon).exists() || !namespace.is_ok_and(|run| run.status.success()) {
@@ -309,18 +309,18 @@ fn networkd_knows_every_key_of_its_units() {
             .spawn()
             .unwrap();
         // The daemon does not exit. It has read its files once it has listed the links.
-        let mut said = String::new();
+        let mut log = String::new();
         for line in BufReader::new(daemon.stdout.take().unwrap()).lines() {
-            said += &(line.unwrap() + "\n");
-            if said.contains("Enumeration completed") {
+            log += &(line.unwrap() + "\n");
+            if log.contains("Enumeration completed") {
                 break;
             }
         }
         daemon.kill().unwrap();
         daemon.wait().unwrap();
-        assert!(said.contains("Enumeration completed"), "{said}");
+        assert!(log.contains("Enumeration completed"), "{log}");
         let complaints: Vec<&str> =
-            said.lines().filter(|line| line.contains("/run/systemd/network/")).collect();
+            log.lines().filter(|line| line.contains("/run/systemd/network/")).collect();
         assert!(complaints.is_empty(), "{routing}: {complaints:?}");
     }
 }

@@ -58,8 +58,8 @@ fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
         out.push(Device { above: above.to_vec(), busid: here.clone(), class });
     }
     for child in &element.children {
-        // NCCL does not read the links of a device from the machine if the file contains its `net` element.
-        // It exits if the file lacks these links.
+        // If the file contains the `net` element of a device, NCCL does not read the link width and speed of
+        // the device from the machine. It exits if the file lacks them.
         assert_eq!(child.name, "pci", "`{}` in `{here}`", child.name);
         devices(child, &[above, std::slice::from_ref(&here)].concat(), out);
     }
@@ -117,7 +117,7 @@ warnings: {{ W0302: allow }}
 
 /// GPU and NIC of a pairing are below one switch, so they communicate directly. All others meet at the CPU.
 #[test]
-fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
+fn a_gpu_communicates_directly_with_its_paired_nics() {
     let plan = fabric(
         2,
         4,

@@ -39,7 +39,7 @@ fn fabric(release: &str, routing: &str, qos: &str, hosts: &str, ecmp: &str) -> P
 
 const ADAPTIVE: &str = "ecmp: { balance: adaptive }\n";
 
-/// Configuration of a switch, by release, fabric and name.
+/// Configurations of all switches, by release, fabric and name.
 fn texts() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {
@@ -104,7 +104,7 @@ fn the_schema_of_every_release_takes_it() {
     assert!(texts.len() >= 100 && counts["files"] == texts.len(), "{counts}");
     println!("{} keys of {} files are in the schema", counts["keys"], counts["files"]);
     // The schema check detects damaged files.
-    let (name, text) = texts.first_key_value().expect("there are some");
+    let (name, text) = texts.first_key_value().expect("switches are rendered");
     for (from, to) in [
         ("        ip:\n", "        ipv6:\n"),
         ("mtu: 9216", "mtu: '9216'"),

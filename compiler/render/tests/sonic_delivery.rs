@@ -15,7 +15,7 @@
 //! - `.replaced`: the new configuration (`wanted.json`) for `config replace`. The updater computes the patch
 //!   itself, without closc's rules and order of changes.
 //!
-//! Without that command, an RFC 6902 library applies the same changes.
+//! Another test does not need the command: an RFC 6902 library applies the same changes.
 
 mod common;
 
@@ -51,7 +51,7 @@ exceptions:
   absent: []
 ";
 
-/// A fabric that pauses, on a platform with its own headroom.
+/// A fabric with PFC, on a platform with a headroom formula.
 const PAUSING: &str = r"
 fabric: pausing
 planes: 1
@@ -245,7 +245,7 @@ fn patches_of_every_kind_of_change_lead_to_the_new_tree() {
             let mut value: serde_json::Value = serde_json::from_str(&switch.live.to_json()).expect("JSON");
             for step in switch.change.steps(&switch.live) {
                 let patch: json_patch::Patch = serde_json::from_str(&step.to_json()).expect("RFC 6902");
-                json_patch::patch(&mut value, &patch).expect("every place is there");
+                json_patch::patch(&mut value, &patch).expect("every path of the patch exists");
             }
             check(&switch, &ConfigDb::parse(&value.to_string()).expect("right"));
         }
@@ -295,18 +295,18 @@ fn the_updater_of_sonic_takes_every_patch() {
         command.arg(&replaced);
     }
     let output = command.output().expect("the judge can be run");
-    let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    println!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
     for what in [".tried", ".replaced"] {
         let of = |word: &str| {
-            let lines = said.lines().filter(|line| line.starts_with(word));
+            let lines = stdout.lines().filter(|line| line.starts_with(word));
             lines.filter(|line| line.split(' ').nth(1).is_some_and(|folder| folder.ends_with(what))).count()
         };
         println!("{what}: the updater accepts {} and rejects {}", of("OK "), of("REFUSED "));
     }
     for switch in &switches {
         let place = folder.path().join(&switch.name).display().to_string();
-        let line = |word: &str| said.lines().any(|line| line.split(' ').take(2).eq([word, place.as_str()]));
+        let line = |word: &str| stdout.lines().any(|line| line.split(' ').take(2).eq([word, place.as_str()]));
         let (name, change) = (&switch.name, &switch.change);
         println!(
             "{name}: {:?}, {} bounces, {} s",

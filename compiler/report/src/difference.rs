@@ -138,7 +138,7 @@ fn changes(out: &mut String, lines: &[Line]) {
     if lines.is_empty() {
         return;
     }
-    out.push_str("<h3>Before and after</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Before and after\"><table>\n<thead><tr><th scope=\"col\"><span class=\"unseen\">sign</span></th><th scope=\"col\">what</th><th scope=\"col\">before</th><th scope=\"col\">after</th></tr></thead>\n<tbody>\n");
+    out.push_str("<h3>Before and after</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Before and after\"><table>\n<thead><tr><th scope=\"col\"><span class=\"unseen\">sign</span></th><th scope=\"col\">element</th><th scope=\"col\">before</th><th scope=\"col\">after</th></tr></thead>\n<tbody>\n");
     for line in lines {
         let (sign, class) = match line.sign {
             Sign::Add => ("+", "good"),

@@ -1,8 +1,8 @@
 //! Drawings: boxes with counts and the cables between them, as SVG and as DOT.
 //!
 //! In: a plan and a [`Subject`], or the tiers that a difference changes. Out: SVG or DOT. Invariants: the same plan
-//! gives the same bytes. Equal elements share one box with a count, so that a drawing of a million NICs has a hundred
-//! boxes. Names from input are escaped.
+//! gives the same bytes. Equal elements share one box with a count, so that a plane of a million NICs in
+//! 16 zones has 49 boxes. Names from input are escaped.
 
 mod dot;
 mod rows;

@@ -4,8 +4,9 @@
 //! search, paths between two NICs, failures and the difference. Other outputs are drawings of parts as SVG
 //! and DOT, Markdown, designs side by side, and the order of a fabric.
 //!
-//! Invariants: the page contains parameters, name patterns and exceptions, but no list of devices, so its size does
-//! not grow with the fabric. Tests compare the results of its script with the plan. Names from input are escaped.
+//! Invariants: the page contains parameters, name patterns and exceptions instead of a list of devices. Only
+//! single pins, at most 50,000, and listed management addresses make it grow with the fabric. Tests compare
+//! the results of its script with the plan. Names from input are escaped.
 
 mod difference;
 mod drawing;

@@ -161,7 +161,7 @@ fn racks(out: &mut String, topology: &Topology) {
     table(
         out,
         &title,
-        &["what", "rack", "per rack", "racks per row", "units per device", "first unit", "face"],
+        &["devices", "rack", "per rack", "racks per row", "units per device", "first unit", "face"],
         &rows,
     );
 }
@@ -307,6 +307,6 @@ fn exceptions(out: &mut String, plan: &Plan) {
     if rows.is_empty() {
         out.push_str("## Exceptions\n\nNone: the fabric has every element that its counts define.\n");
     } else {
-        table(out, "Exceptions", &["what", "number", "which"], &rows);
+        table(out, "Exceptions", &["kind", "number", "elements"], &rows);
     }
 }

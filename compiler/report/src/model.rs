@@ -1,8 +1,9 @@
 //! Data of the page, from which its script computes the names, addresses, cables, paths and routes of a fabric.
 //!
 //! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it is small: parameters, one
-//! entry per kind of hardware, and exceptions as runs of numbers. Its numbers are those of the plan. Only
-//! cable lengths in QoS settings are rounded, up to metres.
+//! entry per kind of hardware, and exceptions as runs of numbers. Only single pins and listed management
+//! addresses have an entry each. Its numbers are those of the plan. Only cable lengths in QoS settings are
+//! rounded up to whole metres.
 
 mod exceptions;
 mod hardware;
@@ -102,7 +103,7 @@ struct Pools {
     index_bits: u8,
     /// Bits of zone and index together in IPv4 management addresses.
     device_bits: u8,
-    /// Bits of the zone in NIC addresses.
+    /// Bits of the zone in IPv6 addresses of NICs.
     zone_bits: u8,
     ipv4: Ipv4,
 }
@@ -114,7 +115,7 @@ struct Ipv4 {
     zone: u8,
     downlink: u8,
     uplinks: [u8; 2],
-    /// Bits of the zone in the prefix of its NICs.
+    /// Bits of the zone in IPv4 prefixes of its NICs.
     zone_of_nics: u8,
 }
 
@@ -126,7 +127,7 @@ struct Segments {
     plane_bits: u8,
     zone_bits: u8,
     index_bits: u8,
-    /// Codes of T0, T1, T2 and NIC.
+    /// Values of the role bits in a uSID of a T0, T1, T2 and NIC.
     codes: [u16; 4],
     /// Bits of an entropy value: T0 uplink, plane, T1 uplink.
     entropy_bits: [u8; 3],

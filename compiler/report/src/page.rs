@@ -2,7 +2,7 @@
 //!
 //! In: a plan, and optionally a difference. Out: HTML. Invariants: the page loads nothing, and its content
 //! security policy forbids loading. Only the script whose digest is in the policy runs. Text from input is
-//! embedded as JSON, in which no character can end the element.
+//! escaped, or embedded as JSON in which no character can end the element.
 
 use std::fmt::Write as _;
 

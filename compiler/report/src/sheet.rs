@@ -20,7 +20,7 @@ pub struct Sheet {
     pub title: String,
     /// A sentence below it.
     pub note: String,
-    /// Titles of the columns of the table.
+    /// Titles of the rows of the table.
     pub columns: Vec<&'static str>,
     /// The designs, in their order.
     pub designs: Vec<SheetDesign>,
@@ -33,7 +33,7 @@ pub struct Sheet {
 pub struct SheetDesign {
     /// Its title.
     pub title: String,
-    /// Its cells, one for each column.
+    /// Its cells, one for each title in [`Sheet::columns`].
     pub cells: Vec<String>,
     /// Remarks.
     pub notes: Vec<String>,
@@ -212,7 +212,7 @@ fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64)
     }
 }
 
-/// An axis from 0 to a round number above all values.
+/// An axis from 0 to a round number, which no value exceeds.
 struct Axis {
     step: u64,
     steps: u64,

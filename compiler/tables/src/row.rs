@@ -5,7 +5,6 @@ use std::fmt::{Display, Write as _};
 /// A cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// Text.
     Text(&'a str),
     /// A whole number.
     Integer(i64),

@@ -24,17 +24,17 @@ use crate::table::Table;
 pub struct Selection {
     /// Rows of these planes, and those that belong to no plane; all rows if the list is empty.
     pub planes: Vec<PlaneId>,
-    /// Pairs of NICs whose paths are wanted.
+    /// Pairs of NICs whose paths are selected.
     pub pairs: Vec<(Nic, Nic)>,
 }
 
 impl Selection {
-    /// Returns whether a plane is wanted.
+    /// Returns whether a plane is selected.
     fn has(&self, plane: PlaneId) -> bool {
         self.planes.is_empty() || self.planes.contains(&plane)
     }
 
-    /// Returns the planes that are wanted, in order.
+    /// Returns the selected planes, in order.
     fn planes<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = PlaneId> + 'a {
         plan.planes().filter(|plane| self.has(*plane))
     }

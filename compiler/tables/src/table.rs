@@ -3,7 +3,6 @@
 /// Contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Text.
     Text,
     /// Whole numbers.
     Integer,

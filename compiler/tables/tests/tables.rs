@@ -163,7 +163,7 @@ fn parquet_equals_csv() {
     }
 }
 
-/// Prints what Apache Arrow reads as JSON Lines, each value as text.
+/// Reads Parquet with Apache Arrow and prints the rows as JSON Lines, each value as text.
 #[cfg(feature = "parquet")]
 const ARROW: &str = "
 import io, json, sys

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
     let start = Instant::now();
     let draws = ["t0-t1=1%", "nic-t0=1%"].map(|text| text.parse().expect("a draw"));
-    let failed = draw(&elements, &draws, 7).expect("a rate fits every fabric");
+    let failed = draw(&elements, &draws, 7).expect("a rate cannot exceed the number of elements");
     let outcome = whatif.fail(&failed, 5);
     let (seconds, pairs) = (start.elapsed().as_secs_f64(), outcome.pairs());
     println!("{seconds:>10.3} s  1 % of all cables of T0s: {} failures, {pairs} pairs", failed.len());

@@ -1,8 +1,8 @@
 //! Figures of a design, for comparison with another design.
 //!
-//! In: a fabric. Out: its parts, the distance between NICs, and the impact of one failure of each kind.
-//! Invariants: numbers of parts include the exceptions of the fabric file. Figures that grow with the fabric
-//! are compared per NIC, so fabrics of different sizes are comparable.
+//! In: a fabric. Out: its parts, the distance between NICs, and the greatest impact of a single failure, by
+//! kind. Invariants: parts that the fabric file declares absent are not counted. Figures that grow with the
+//! fabric are compared per NIC, so fabrics of different sizes are comparable.
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
@@ -31,7 +31,7 @@ pub struct Design {
     pub nics: u64,
     /// Figures in the order in which a report lists them.
     pub figures: Vec<Figure>,
-    /// For each kind of element, the single failures with the greatest impact.
+    /// For each kind in `FAILURES` that the fabric contains, the single failures with the greatest impact.
     pub failures: Vec<(Kind, Class)>,
 }
 

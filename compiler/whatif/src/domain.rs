@@ -52,7 +52,7 @@ impl From<Subject> for Element {
 /// First line of a list.
 const HEADER: [&str; 2] = ["domain", "element"];
 
-/// Reads a list of domains, in the order of their names.
+/// Reads a list of domains. Returns them sorted by name.
 pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<LineError>> {
     let mut domains: BTreeMap<String, Vec<Element>> = BTreeMap::new();
     let mut faults = Vec::new();
@@ -65,7 +65,9 @@ pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Domain>, Vec<Line
             let [name, element] = row.fields;
             let bad = |why: String| LineError { line: row.line, why };
             if name.is_empty() || name.contains(char::is_whitespace) {
-                return Err(bad(format!("`{name}` is not a domain name; expected a name without spaces")));
+                return Err(bad(format!(
+                    "`{name}` is not a valid failure domain name; expected a name without spaces"
+                )));
             }
             let members = elements.parse(&element).map_err(bad)?;
             named += members.len();

@@ -72,7 +72,7 @@ impl Element {
 /// Kind of element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Cables between NICs and T0s. Each also stands for the NIC port at its end.
+    /// Cables between NICs and T0s. The loss of a NIC port counts as the loss of its cable.
     NicT0,
     /// Cables between T0s and T1s.
     T0T1,

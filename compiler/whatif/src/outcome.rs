@@ -47,7 +47,7 @@ pub struct Worst {
 pub struct Outcome {
     /// Pairs by distance, nearest first; distances without pairs are omitted.
     pub apart: Vec<Apart>,
-    /// Denominator of shares: all paths of a pair.
+    /// Denominator of shares: the share of a pair of the fastest NICs with all of its planned paths.
     pub whole: u64,
     /// Number of planes. Each is an equal part of the whole.
     pub planes: u64,

@@ -42,8 +42,10 @@ impl FromStr for Draw {
         let kind = Kind::parse(kind.trim()).ok_or_else(|| unknown(kind.trim()))?;
         let rate = match rate.trim().strip_suffix('%') {
             Some(percent) => {
-                let percent: f64 =
-                    percent.trim().parse().map_err(|_| format!("`{rate}` is not a percentage"))?;
+                let percent: f64 = percent
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("`{rate}` is not a percentage; expected a number, as in `1%`"))?;
                 if !(0.0..=100.0).contains(&percent) {
                     return Err(format!("`{rate}` is not between 0% and 100%"));
                 }

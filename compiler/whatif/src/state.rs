@@ -19,7 +19,8 @@ use crate::element::Losses;
 /// the T0's uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
-/// Lost upward paths above the T0s of each zone, by plane and zone: see [`State::climbs`].
+/// Numbers of upward paths that are lost in or above T1s. One list per plane and zone, with one entry per T2:
+/// see [`State::climbs`].
 #[derive(Debug)]
 pub(crate) struct Climbs(Vec<Vec<u32>>);
 
@@ -30,8 +31,9 @@ pub(crate) struct PathCounts {
     pub(crate) there: u64,
     /// Paths from the second to the first.
     pub(crate) back: u64,
-    /// Paths that carry traffic in both directions at the same time. Between zones, paths that share a T0
-    /// uplink count separately.
+    /// Paths that can carry traffic in both directions at the same time. If switches choose paths, each
+    /// switch where packets turn adds the remaining paths of the end with fewer. Between zones, paths that
+    /// share a T0 uplink count separately.
     pub(crate) two_way: u64,
 }
 
@@ -41,8 +43,10 @@ impl PathCounts {
         PathCounts { there: paths, back: paths, two_way: paths }
     }
 
-    /// Returns the counts if switches choose paths. Each end has `each` planned paths to every switch where
-    /// packets turn. `one` and `other` list the lost paths of each end, by this switch.
+    /// Returns the counts if switches choose paths. `planned` is the number of paths between the two ends
+    /// without losses. From each end, `each` paths lead up to every switch where packets turn. `one` and
+    /// `other` contain the number of these paths that each end has lost, with one entry per such switch. An
+    /// empty list means no loss.
     fn switch_chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         PathCounts {
             there: Descent::one_way_paths(planned, each, one, other),

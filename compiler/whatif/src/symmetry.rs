@@ -1,11 +1,18 @@
 //! Failures with equal impact, because renaming untouched elements turns one into the other.
 //!
-//! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key; losses with equal keys have
-//! equal impact. Invariants: losses with different impact never have equal keys, but losses with equal impact may have
-//! different keys. Untouched elements of these kinds can be exchanged: planes, zones, rows of a plane, units of a zone,
-//! groups and nodes of a unit, T1s and T2s of a row, parallel cables. The exchange changes no number of paths, and
-//! every node keeps its NICs. A T1 is exchanged together with the T1s of its number in other zones, because a path uses
-//! the same number at both ends.
+//! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key; losses with equal
+//! keys have equal impact. Invariants: losses with different impact never have equal keys, but losses with
+//! equal impact may have different keys. Untouched elements of these kinds can be exchanged:
+//!
+//! - planes and zones
+//! - rows of a plane
+//! - units of a zone
+//! - groups and nodes of a unit
+//! - T1s and T2s of a row
+//! - parallel cables
+//!
+//! The exchange changes no number of paths, and every node keeps its NICs. A T1 is exchanged together with
+//! the T1s of its number in other zones, because a path uses the same number at both ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 

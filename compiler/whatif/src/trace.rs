@@ -1,9 +1,9 @@
 //! Traces of failures and repairs, replayed moment by moment.
 //!
-//! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or up to 100 errors
-//! with their lines. Invariants: times never decrease. Only an element that is up can go down, and only one
-//! that is down can come up. An element and its parts fail independently, so a cable is down while either it
-//! or its switch is.
+//! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or errors with their
+//! lines. After 100 errors, no further line is read. Invariants: times never decrease. Only an element that
+//! is up can go down, and only one that is down can come up. An element and its parts fail independently, so
+//! a cable is down while either it or its switch is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

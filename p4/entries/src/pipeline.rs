@@ -26,7 +26,7 @@ use crate::error::{EntriesError, Fault};
 pub struct Pipeline {
     name: &'static str,
     p4info: Cow<'static, str>,
-    /// The program for BMv2 and the embedded switch; `None` for a pipeline whose program the site builds.
+    /// The program for BMv2 and the embedded switch; `None` for a pipeline whose program the operator builds.
     bmv2: Option<Cow<'static, str>>,
     index: Index,
     entities: fn(&DeviceIntent<'_>, &Info) -> Result<Vec<v1::Entity>, Fault>,
@@ -199,7 +199,7 @@ impl Pipeline {
         &self.p4info
     }
 
-    /// Returns the program for BMv2 and the embedded switch, or `None` for a chip whose program the site builds.
+    /// Returns the program for BMv2 and the embedded switch, or `None` for a chip whose program the operator builds.
     pub fn bmv2(&self) -> Option<&str> {
         self.bmv2.as_deref()
     }

@@ -105,8 +105,8 @@ fn the_compiler_of_tofino_makes_the_committed_p4info() {
     assert_eq!(named(&text.expect("the compiler wrote a P4Info")), named(&committed));
 }
 
-/// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns, and without
-/// `externs`, for which P4Runtime has no message.
+/// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns. Externs of the
+/// architecture (`externs`) are omitted, because the committed P4Info has none.
 fn named(p4info: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let is_known = |line: &&str| {
@@ -122,8 +122,8 @@ fn named(p4info: &str) -> Vec<String> {
     let lines: Vec<&str> = p4info.lines().map(str::trim).filter(is_known).collect();
     let value =
         |line: &str, key: &str| line.strip_prefix(key).map(|value| value.trim_matches('"').to_owned());
-    // A preamble has its id in the line before its name. Fields and parameters too, but their short ids count
-    // from 1 with both compilers and are kept.
+    // A preamble has its id in the line before its name. So do fields and parameters, but their ids count
+    // from 1 with both p4c and the compiler for Tofino. Such short ids are not replaced by names.
     let names: BTreeMap<String, String> = lines
         .windows(2)
         .filter_map(|pair| Some((value(pair[0], "id: ")?, value(pair[1], "name: ")?)))

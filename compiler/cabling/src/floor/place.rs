@@ -14,7 +14,7 @@ use closc_qos::units::Length;
 use closc_topology::{Racks, TierId};
 use smol_str::SmolStr;
 
-use super::{Floor, ordered};
+use super::{Floor, standard_length};
 use assign::Block;
 
 /// Size of a node.
@@ -44,7 +44,7 @@ pub struct Cabinet {
     group: Group,
 }
 
-/// Coordinates of the devices of a rack.
+/// Zone, plane and block of the devices of a rack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Group {
     zone: u16,
@@ -230,7 +230,7 @@ fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
     let between = |lower: &'static str, upper: &'static str, joins: fn(&Group, &Group) -> bool| {
         let pairs = of(lower).flat_map(|a| of(upper).map(move |b| (a, b)));
         let pairs = pairs.filter(|(a, b)| joins(&a.group, &b.group));
-        pairs.map(|(a, b)| floor.length(a.at, b.at)).max().map(ordered)
+        pairs.map(|(a, b)| floor.length(a.at, b.at)).max().map(standard_length)
     };
     let mut blocks: BTreeMap<Block, [Vec<usize>; 2]> = BTreeMap::new();
     for (kind, side) in [("nodes", 0), ("t0", 1)] {
@@ -242,7 +242,7 @@ fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
         nodes.iter().flat_map(|node| t0s.iter().map(|t0| floor.length(*node, *t0))).max()
     };
     Longest {
-        nic_t0: ordered(blocks.values().filter_map(in_block).max().unwrap_or_default()),
+        nic_t0: standard_length(blocks.values().filter_map(in_block).max().unwrap_or_default()),
         t0_t1: between("t0", "t1", |a, b| a.zone == b.zone && a.shares_plane(b)),
         t1_t2: between("t1", "t2", Group::shares_plane),
     }

@@ -1,15 +1,15 @@
 //! Cables that have exchanged ends.
 //!
-//! In: unplanned edges between ends. Out: groups of edges that share planned cables. A group is closed if it
-//! has at least two planned cables and its edges occupy exactly the ends of these. Then no cable is missing;
-//! the cables have only exchanged ends.
+//! In: unplanned edges between ends. Out: groups of edges. Two edges are in one group if they occupy ends of
+//! the same planned cable. A group is closed if it has at least two planned cables and its edges occupy
+//! exactly the ends of these. Then no cable is missing; the cables have only exchanged ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_fabric::End;
 use closc_topology::Link;
 
-/// A group of edges that share planned cables.
+/// A group of edges that occupy ends of the same planned cables.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     /// Planned cables whose ends the edges occupy.

@@ -1,7 +1,8 @@
 //! JSON of devices, decoded in bounded memory.
 //!
-//! In: a text. Out: the kind of report, and the values that a reader uses. Invariants: unused values need no memory.
-//! The memory for a text is checked before it is decoded.
+//! In: a text. Out: the kind of report, and the values that a reader uses. Invariants: SONiC tables are
+//! decoded row by row, and their unused values need no memory. The memory for any other text is checked
+//! before it is decoded.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -26,14 +26,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
         other => {
             return Err(fault(
                 other.map_or(0, |(at, _)| at),
-                "a line of dashes is expected under the titles",
+                "no column widths, expected a line of dashes under the titles",
             ));
         }
     };
     if columns.len() != TITLES.len() {
         return Err(fault(
             0,
-            "five columns are expected: LocalPort, RemoteDevice, RemotePortID, Capability, RemotePortDescr",
+            "wrong number of columns, expected LocalPort, RemoteDevice, RemotePortID, Capability, RemotePortDescr",
         ));
     }
     let mut ports = Ports::default();

@@ -1,9 +1,9 @@
 //! Drained elements of cable lists, as in `exceptions.drained` and `exceptions.isolated`: planes, switches, then single
 //! cables.
 //!
-//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these
-//! cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable is in
-//! both lists only if it is drained with its switch or plane.
+//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly
+//! these cables. A switch or plane is named only if all of its existing cables are drained. An isolated cable
+//! is not named in `exceptions.drained`, but its switch or plane may be.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -177,8 +177,8 @@ fn rows(
     compared.left.iter().map(row).collect()
 }
 
-/// The far end of planned cables that are not plugged, by device and port of the near end. Devices and far ports have
-/// the names of the network.
+/// Far ends of planned cables that are not plugged, with names of the network. The key is the near end: the
+/// device, and the name of the port in the plan.
 fn planned(
     network: &ExistingNetwork,
     positions: &Positions,

@@ -82,7 +82,6 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Finds the places.
     pub(super) fn places(mut self) -> Result<Vec<Place>, ImportError> {
         let t0s = self.of_level(Level::T0);
         let (planes, zones) = match self.reading {
@@ -136,8 +135,8 @@ impl<'a> Graph<'a> {
         Ok((0..self.network.device_count()).map(place).collect())
     }
 
-    /// The number of parallel cables between a switch of a tier and one above: the largest number of a pair,
-    /// or with [`Reading::Majority`] the most frequent one.
+    /// The number of parallel cables between a switch of a tier and one above. It is the largest number of a
+    /// pair, or with [`Reading::Majority`] the most frequent one.
     fn parallel(&self, lower: Level) -> u16 {
         let mut counts: HashMap<(u32, u32), u16> = HashMap::new();
         for cable in &self.network.cables {
@@ -192,8 +191,8 @@ impl<'a> Graph<'a> {
     }
 
     /// Numbers the devices of each set by the ports at the other ends of their cables. Returns `None` if
-    /// cables contradict each other. With [`Reading::Majority`], more than half of the cables must contradict
-    /// the numbers.
+    /// cables contradict each other, and with [`Reading::Majority`] only if more than half of the cables
+    /// contradict the numbers.
     fn by_port(&self, devices: &[(Set, (Votes, u32))]) -> Option<Vec<u16>> {
         let mut found = vec![0; devices.len()];
         let mut sets: BTreeMap<Set, Vec<usize>> = BTreeMap::new();
@@ -358,8 +357,9 @@ impl<'a> Graph<'a> {
         (0..nodes.len()).map(number).collect()
     }
 
-    /// The unit of each node. The nodes are in the order of their names. If the cables of a node do not clearly show
-    /// one unit, the nearest nodes by name decide.
+    /// The unit of each node. `nodes` is in the order of names. With [`Reading::Majority`], it is the unit
+    /// that most cables of the node show. If several are equally frequent, the last earlier node with a clear
+    /// majority for one of them decides, else the first later node.
     fn units(
         &self,
         nodes: &[u32],

@@ -1,10 +1,12 @@
-//! Remaining share of the fabric between a switch and a destination, relative to the plan.
+//! Remaining share of the planned capacity from a switch to a destination.
 //!
-//! In: a fabric with its exceptions. Out: the remaining fraction of the capacity from a T1 or T2 to a zone or a T0
-//! group. Invariants: paths go up, then down, never up again. A cable counts if it exists and, unless requested
-//! otherwise, is not drained. The capacity through a neighbour is the smaller of the remaining cables to it and the
-//! remaining capacity behind it. The capacity of a switch is the mean over its neighbours, because all switches of a
-//! tier share the capacity behind them (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
+//! In: a fabric with its exceptions. Out: the remaining fraction of the capacity from a switch to a zone or a
+//! T0 group. Invariants: paths go up, then down, never up again. A cable counts if it exists and, unless
+//! requested otherwise, is not drained. The capacity through a neighbour is the smaller of two fractions: the
+//! remaining cables to it and the remaining capacity behind it. They are fractions, not bandwidths, because
+//! all switches of a tier share the capacity behind a neighbour. The capacity of a switch is the mean over
+//! its neighbours, whose planned capacities are equal. It is computed tier by tier, as in Zhou et al.,
+//! EuroSys 2014, section 3.
 
 mod equal;
 
@@ -19,7 +21,7 @@ use equal::EqualSwitches;
 /// Destination of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
-    /// Any T0 group of a zone that has all its planned cables.
+    /// Any T0 group of this zone, if all planned cables of the group are usable.
     Zone(ZoneId),
     /// One T0 group.
     Group(ZoneId, u16),
@@ -33,7 +35,7 @@ impl Scope {
     }
 }
 
-/// Capacities in a fabric, cached while a switch is computed.
+/// Capacities in a fabric, each computed once on first use.
 pub(crate) struct Capacities<'a> {
     fabric: &'a Fabric,
     with_drained: bool,
@@ -58,7 +60,7 @@ impl<'a> Capacities<'a> {
         self.fabric.topology()
     }
 
-    /// Returns the remaining capacity from a T1 or T2 to a destination.
+    /// Returns the remaining capacity from a switch to a destination.
     pub(crate) fn to(&mut self, at: Switch, scope: Scope) -> Fraction {
         if at.tier == TierId::T1 && at.zone == scope.zone() {
             return match scope {

@@ -1,10 +1,11 @@
 //! The routes of a node to the NICs of all other nodes: the active paths, as segment lists with their shares.
 //!
-//! In: a plan and a node. Out: [`NodeRoutes`], or `None` if hosts do not choose paths or the fabric is too large
-//! ([`HostRoutes`]). Invariants: every plane gets the same share. Denied paths are replaced by backup ones of the same
-//! plane.
+//! In: a plan and a node. Out: [`NodeRoutes`], or `None` if hosts do not choose paths or the fabric is too
+//! large for [`HostRoutes`]. Invariants: denied paths are replaced by backup ones of the same plane. Every
+//! plane gets the same share, unless a plane has too few usable backup paths.
 //!
 //! A node sends to a NIC of another node from its own NIC with the same number, as rail-based collectives do.
+//! If that NIC is absent, the first NIC of the node sends.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;

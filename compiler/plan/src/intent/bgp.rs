@@ -23,7 +23,7 @@ pub struct BgpIntent {
     pub neighbours: Vec<BgpNeighbour>,
     /// Common values of all neighbours in one direction. Directions without neighbours are omitted.
     pub sides: Vec<BgpSide>,
-    /// Timers of failure detection.
+    /// Timers of its sessions.
     pub timers: BgpTimers,
 }
 
@@ -73,9 +73,9 @@ pub struct BgpNeighbour {
 pub struct BgpSide {
     /// The direction.
     pub direction: BgpDirection,
-    /// Maximum AS path length accepted from there; absent: any.
+    /// Maximum length of AS paths accepted from this direction; `None` accepts any.
     pub longest_accepted: Option<u8>,
-    /// Maximum AS path length announced there, without the own AS; absent: any.
+    /// Maximum length of AS paths announced in this direction, without the own AS; `None` announces any.
     pub longest_announced: Option<u8>,
     /// Number of prefixes from one neighbour above which the session is closed.
     pub prefixes_max: u32,
@@ -88,7 +88,8 @@ pub struct BgpSide {
 /// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BgpBandwidth {
-    /// A nominal value for one cable, in Mb/s. All cables of a tier are equal, so only ratios matter.
+    /// A nominal value for one cable, in Mb/s. All uplinks of a T0 have the same speed, so weights depend
+    /// only on the number of cables.
     Cable(u16),
     /// The sum over all paths in use.
     Sum,

@@ -1,8 +1,8 @@
 //! The shape of a job, and the traffic between its nodes.
 //!
-//! In: the sizes of its groups. Out: edges between nodes, by rank. Invariants: ranks are numbered as in Megatron-LM:
-//! tensor parallel fastest, then data parallel, then pipeline stages. In a ring, each rank sends to the next one, the
-//! last to the first.
+//! In: the sizes of its groups. Out: edges between nodes, which are numbered in rank order. Invariants: ranks
+//! are numbered as in Megatron-LM, tensor parallel fastest, then data parallel, then pipeline stages. In a
+//! ring, each rank sends to the next one, the last to the first.
 
 use std::collections::BTreeMap;
 

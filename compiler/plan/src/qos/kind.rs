@@ -56,8 +56,8 @@ pub(super) struct FullPanel {
 }
 
 impl FullPanel {
-    /// Fills a panel with ports of the fewest lanes, including ports without a cable, so that plugging in a cable
-    /// changes nothing.
+    /// Splits every cage into ports with as few lanes as the narrowest of `ports`. Ports without a cable
+    /// count too, so plugging in a cable changes nothing.
     pub(super) fn of(panel: &Panel, ports: &[PortIntent]) -> Self {
         let lanes = ports.iter().map(|port| lanes(&port.physical)).min().unwrap_or(1).max(1);
         let split = (panel.lanes / lanes).max(1);

@@ -23,8 +23,8 @@ const THRESHOLD_MAX: Bytes = Bytes(1 << 29);
 pub(super) enum QueueSpace<'a> {
     /// A part of a buffer that all ports of the full panel share.
     Shared { buffers: &'a SwitchBuffers, full: FullPanel },
-    /// A queue of its own for each class, with this many packets of full size, or more if configured thresholds require
-    /// it.
+    /// A queue of its own for each class, with this many packets of full size, or more if the thresholds
+    /// require it.
     Own { packets: u32 },
 }
 
@@ -41,8 +41,8 @@ impl QueueSpace<'_> {
     fn limit(self, class: &Class, rule: Ecn, mtu: Bytes) -> Limit {
         match self {
             QueueSpace::Shared { buffers, full } => {
-                // Computed thresholds are valid even if every port of the panel is full. Configured ones are accepted
-                // if a single full port can reach them.
+                // Computed thresholds are valid even if the queues of all ports fill at the same time.
+                // Configured ones are accepted if a queue reaches them while all other ports are idle.
                 let users = match rule {
                     Ecn::Computed(_) => full.ports,
                     Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Fill(_) => 1,

@@ -26,7 +26,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let Some(buffer) = &file.buffer else { return };
     let (total, cell) = (buffer.total.value, buffer.cell.value);
     if cell == Bytes(0) || cell > CELL_MAX {
-        let message = format!("a cell of {cell} is not between 1 B and {CELL_MAX}");
+        let message = format!("`cell` of `buffer` is {cell}, expected 1 B to {CELL_MAX}");
         found.push(Diagnostic::error(&RULE, message).at(buffer.cell.span(source), ""));
     } else if total.0 / cell.0 < CELLS_MIN {
         found.push(

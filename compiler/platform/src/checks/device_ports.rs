@@ -53,7 +53,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     for (cage, first) in (1..).zip(&map.value) {
         for number in u32::from(*first)..u32::from(*first) + u32::from(lanes) {
             let message = if number > max {
-                format!("device port {number} of cage {cage} is above {max}, and ports have {bits} bits")
+                format!("device port {number} of cage {cage} exceeds {bits} bits, expected at most {max}")
             } else if let Some(other) = seen.insert(number, cage) {
                 format!("device port {number} is at cage {other} and at cage {cage}")
             } else {

@@ -1,4 +1,4 @@
-//! E1010: table sizes are above zero.
+//! E1010: table sizes are above zero. Without the feature `un`, `my_sids` may be 0.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

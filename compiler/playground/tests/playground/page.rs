@@ -111,7 +111,8 @@ fn an_error_leads_to_its_line_and_an_edit_repairs_it() {
     let selected = "at('text').value.slice(at('text').selectionStart, at('text').selectionEnd)";
     assert_eq!(browser.text(selected), "plains");
     let line = browser.text("document.querySelector('#lines .bad').textContent.trim()");
-    let wanted = SMALL[0].lines().position(|line| line.starts_with("planes: 2")).expect("it is there") + 1;
+    let wanted =
+        SMALL[0].lines().position(|line| line.starts_with("planes: 2")).expect("the text has this line") + 1;
     assert_eq!(line, wanted.to_string());
     browser.value("document.querySelector('#findings [aria-label^=\"Apply\"]').click()");
     idle(&mut browser);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Small fabrics of several switch systems and routing modes.
+/// Small fabrics with several OSes and routing modes.
 pub(crate) const SMALL: &[&str] = &[
     include_str!("../../../../topologies/lab/two-planes.yaml"),
     include_str!("../../../../topologies/lab/two-planes-p4.yaml"),
@@ -17,7 +17,7 @@ pub(crate) fn shipped() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../topologies");
     let mut found = Vec::new();
     for folder in ["examples", "lab", "reference"] {
-        for entry in std::fs::read_dir(root.join(folder)).expect("it is there").flatten() {
+        for entry in std::fs::read_dir(root.join(folder)).expect("the folder exists").flatten() {
             if entry.path().extension().is_some_and(|ending| ending == "yaml") {
                 let text = std::fs::read_to_string(entry.path()).expect("a file can be read");
                 found.push((format!("{folder}/{}", entry.file_name().display()), text));

@@ -1,7 +1,7 @@
 //! BGP of a switch, for the templates of FRR and SONiC, EOS and NVUE.
 //!
 //! In: a [`DeviceIntent`]. Out: [`BgpView`]; `None` without BGP. Invariants: neighbours are in natural order of their
-//! ports. Names of filters contain the side or the path length to which they apply.
+//! ports. Names of route maps contain the side, and names of AS-path lists the maximum path length.
 
 use std::fmt::Write as _;
 

@@ -67,7 +67,7 @@ impl Files<'_> {
         paths::host(&self.intent.name, file)
     }
 
-    /// Returns interfaces in the order of NICs and planes, which is the order of the rails.
+    /// Returns interfaces in the order of NICs, then planes. NIC k is on rail k modulo the number of rails.
     fn interfaces(&self) -> Vec<String> {
         let ports = self.intent.nics.iter().flat_map(|nic| &nic.ports);
         ports.map(|port| port.interface.to_string()).collect()

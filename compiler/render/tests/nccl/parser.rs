@@ -78,7 +78,7 @@ impl Reader<'_> {
                 Tag::End(name) if name == parent.name => return Ok(()),
                 Tag::End(name) => return Err(format!("`{}` ends with `{name}`", parent.name)),
                 Tag::Element(mut child) => {
-                    if !knows(&parent.name, &child.name) {
+                    if !is_valid_in(&parent.name, &child.name) {
                         return Err(format!("`{}` is not valid at its place", child.name));
                     }
                     if parent.children.len() == CHILDREN_MAX {
@@ -145,8 +145,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether an element is read inside another one.
-fn knows(parent: &str, child: &str) -> bool {
+/// Returns whether NCCL reads an element inside another one.
+fn is_valid_in(parent: &str, child: &str) -> bool {
     matches!(
         (parent, child),
         ("", "system")

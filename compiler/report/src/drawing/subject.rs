@@ -1,7 +1,7 @@
 //! Subjects of a drawing: a fabric, a plane, a switch with its neighbours.
 //!
-//! In: a plan and a subject. Out: boxes and cables. Invariants: counts do not include absent elements; up to a dozen
-//! neighbours of a switch are named, and the others share one box.
+//! In: a plan and a subject. Out: boxes and cables. Invariants: counts do not include absent elements. On
+//! each side of a switch, a dozen neighbours are named, and two or more others share one box.
 
 use closc_diagnostics::figures::number;
 use closc_fabric::{End, PortUse};
@@ -11,7 +11,8 @@ use closc_topology::{Link, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 
 use super::{Drawing, Kind, Node};
 
-/// Maximum number of named neighbours of a switch.
+/// Maximum number of named neighbours on one side of a switch, beside a box for the others. A single other
+/// neighbour is named, too.
 const NAMED_MAX: usize = 12;
 
 /// Subject of the drawing.
@@ -19,7 +20,8 @@ const NAMED_MAX: usize = 12;
 pub enum Subject {
     /// Every plane, with one box per tier.
     Fabric,
-    /// A plane. A fabric with one zone has boxes of switches, any other fabric one box per tier and zone.
+    /// A plane. With one zone, it has boxes of switches. With several, it has one box per tier and zone, and
+    /// one for all T2s.
     Plane(PlaneId),
     /// A switch and its neighbours.
     Switch(Switch),
@@ -161,7 +163,7 @@ fn fabric(plan: &Plan) -> Drawing {
     drawing
 }
 
-/// Draws a plane with one box for each tier and zone.
+/// Draws a plane with one box for each tier and zone, and one for all T2s.
 fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
     let topology = plan.topology();
     let tiers = tiers(plan);

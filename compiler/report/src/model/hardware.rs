@@ -1,8 +1,8 @@
 //! Kinds of hardware: the platform of switches and the names of their ports.
 //!
-//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port
-//! blocks are one kind, so that port names are stored once. Every switch has a kind: that of its exception if
-//! it has one, otherwise that of its tier, plane and zone.
+//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system, port
+//! blocks and order of uplinks are one kind, so that port names are stored once. Every switch has a kind:
+//! that of its exception if it has one, otherwise that of its tier, plane and zone.
 
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform, Slot};
@@ -28,7 +28,7 @@ struct Kind {
     title: String,
     os: &'static str,
     hwsku: Option<String>,
-    /// Members of an ECMP group.
+    /// Maximum number of members of an ECMP group.
     ecmp_width: u32,
     /// Whether members of a static group can have different weights.
     weighs: bool,
@@ -47,7 +47,7 @@ struct Block {
     ports: Vec<(String, u16, u8)>,
 }
 
-/// Properties that distinguish kinds.
+/// Properties that distinguish kinds. The tier is set if T0 uplinks have an order of their own.
 type Key = (usize, Os, [PortBlock; 2], Option<TierId>);
 
 impl Hardware {
@@ -84,8 +84,8 @@ impl Kinds<'_> {
     fn kind(&mut self, switch: Switch) -> usize {
         let (platform, os) = self.topology.hardware(switch);
         let blocks = self.topology.blocks(switch);
-        // Platforms are shared, so the address of a platform identifies it.
         let ordered = self.topology.uplink_places().map(|_| switch.tier);
+        // Platforms are shared, so the address of a platform identifies it.
         let key = (std::ptr::from_ref::<Platform>(platform).addr(), os, blocks, ordered);
         if let Some(at) = self.keys.iter().position(|known| *known == key) {
             return at;

@@ -62,7 +62,8 @@ struct PortRow {
     ports: u32,
     /// Bytes of XOFF, XON and size of a lossless group.
     headroom: Option<[u64; 3]>,
-    /// ECN marking: the queue, the minimum and maximum threshold in bytes, the probability at the maximum in percent.
+    /// ECN marking: the queue, the minimum and maximum threshold in bytes, and the probability just below the
+    /// maximum, in percent.
     marks: Vec<[u64; 4]>,
 }
 

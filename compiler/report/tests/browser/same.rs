@@ -1,5 +1,5 @@
-//! The script of the page computes the same names, addresses, cables, ports, uSIDs, routes, paths and failures as the
-//! plan, for every example file.
+//! The script of the page computes the same names, addresses, cables, ports, uSIDs, routes, paths and
+//! failures as the plan, for example files and for small generated fabrics.
 
 use closc_artefacts::Routing;
 use closc_browser::Browser;
@@ -49,7 +49,8 @@ fn nic_at(nic: Nic) -> Value {
     json!({ "zone": nic.zone.0, "group": nic.group, "downlink": nic.downlink })
 }
 
-/// Some switches of every tier: the first, the last, some between, and those that exceptions name.
+/// Some switches of every tier: the first, the last, some between, and up to 12 with an exception of their
+/// own or of a downlink.
 fn switches(plan: &Plan, random: &mut Random) -> Vec<Switch> {
     let topology = plan.topology();
     let mut found: Vec<Switch> = Vec::new();
@@ -251,15 +252,15 @@ const PAIR: &str =
     culprits(p, indexed(nothing())).length === 0]; })]";
 
 /// Compares many results of the page in one call.
-fn compare(browser: &mut Browser, file: &str, what: &str, function: &str, asked: &[Value], wanted: &[Value]) {
-    let list = serde_json::to_string(asked).expect("it is JSON");
+fn compare(browser: &mut Browser, file: &str, kind: &str, function: &str, items: &[Value], wanted: &[Value]) {
+    let list = serde_json::to_string(items).expect("it is JSON");
     let found = browser.value(&format!("({list}).map({function})"));
     for (at, (found, wanted)) in found.as_array().expect("a list").iter().zip(wanted).enumerate() {
         if found != wanted {
-            differ(found, wanted, &format!("{file}: {what} {}", asked[at]));
+            differ(found, wanted, &format!("{file}: {kind} {}", items[at]));
         }
     }
-    assert_eq!(found.as_array().map(Vec::len), Some(wanted.len()), "{file}: {what}");
+    assert_eq!(found.as_array().map(Vec::len), Some(wanted.len()), "{file}: {kind}");
 }
 
 /// Fails at the first difference of two values.

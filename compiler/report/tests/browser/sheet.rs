@@ -32,7 +32,7 @@ fn sheet() -> String {
     })
 }
 
-/// Labels of points that overlap another one, and texts of plots outside of their plot.
+/// Texts of plots that overlap, and texts outside of the plot. The sheet of the tests has one plot.
 const OVERLAPS: &str = "(() => { const found = []; \
     const boxes = [...document.querySelectorAll('.plot text')].map(node => [node.textContent, node.getBoundingClientRect()]); \
     boxes.forEach(([name, a], at) => boxes.slice(at + 1).forEach(([other, b]) => { \

@@ -25,7 +25,7 @@ pub struct Row {
     pub per_nic: bool,
 }
 
-/// Impact of one failure of a kind, in both designs.
+/// Greatest impact of a single failure of a kind, in both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Blast {
     /// The kind.
@@ -47,7 +47,7 @@ pub struct Against {
     pub theirs: String,
     /// Figures of both.
     pub figures: Vec<Row>,
-    /// Impact of one failure, kind by kind.
+    /// Greatest impact of a single failure, by kind.
     pub failures: Vec<Blast>,
 }
 

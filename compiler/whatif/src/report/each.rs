@@ -28,7 +28,7 @@ pub struct Each {
     pub overview: bool,
     /// Unordered pairs of NICs.
     pub pairs: u64,
-    /// Failures by impact, the greatest first.
+    /// Failures by impact, the greatest first. In an overview they are grouped by kind.
     pub classes: Vec<Cost>,
 }
 
@@ -107,7 +107,7 @@ pub enum NoWhole {
         /// The error.
         why: String,
     },
-    /// No shard contains a failure.
+    /// The fabric has fewer elements of these kinds than fail together.
     #[error("`{fabric}` has too few elements of these kinds; expected at least {together}")]
     Nothing {
         /// The fabric.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::distribution::Distribution;
 
-/// Minimum, quantiles and mean over all pairs.
+/// Minimum, quantiles and mean over pairs of NICs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Minimum.

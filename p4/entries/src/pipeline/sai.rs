@@ -35,9 +35,9 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     let mut maker = Maker { intent, info, entities: Vec::new() };
     maker.own_mac()?;
     maker.links()?;
-    let ways: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
-    let groups = maker.groups(&ways)?;
-    maker.routes(&ways, &groups)?;
+    let route_shares: Vec<Shares> = intent.routes.iter().map(|route| shares(&route.target, intent)).collect();
+    let groups = maker.groups(&route_shares)?;
+    maker.routes(&route_shares, &groups)?;
     super::fit(intent, info, &maker.entities)?;
     Ok(maker.entities)
 }
@@ -100,11 +100,11 @@ impl<'a> Maker<'a> {
     }
 
     /// `wcmp_group_table`: one group for each distinct set of shares. Returns their ids.
-    fn groups(&mut self, ways: &[Shares]) -> Result<BTreeMap<Shares, String>, Fault> {
-        let distinct: BTreeSet<&Shares> = ways.iter().filter(|shares| shares.len() > 1).collect();
+    fn groups(&mut self, route_shares: &[Shares]) -> Result<BTreeMap<Shares, String>, Fault> {
+        let distinct: BTreeSet<&Shares> = route_shares.iter().filter(|shares| shares.len() > 1).collect();
         let mut ids = BTreeMap::new();
         for shares in distinct {
-            self.check_sum(shares, ways)?;
+            self.check_sum(shares, route_shares)?;
             let id = self.id(shares);
             let hops: Vec<[(&str, Value<'_>); 1]> =
                 shares.iter().map(|(port, _)| [("nexthop_id", self.name(*port).into())]).collect();
@@ -126,13 +126,14 @@ impl<'a> Maker<'a> {
     }
 
     /// Rejects a group that is too large, and names the first route that uses it.
-    fn check_sum(&self, shares: &Shares, ways: &[Shares]) -> Result<(), Fault> {
+    fn check_sum(&self, shares: &Shares, route_shares: &[Shares]) -> Result<(), Fault> {
         let profile = self.info.profile("wcmp_group_selector")?;
         let (total, max) = (shares.iter().map(|(_, share)| share).sum(), profile.max_group_size.into());
         if max == 0 || total <= max {
             return Ok(());
         }
-        let route = ways.iter().position(|way| way == shares).map(|at| self.intent.routes[at].prefix);
+        let route =
+            route_shares.iter().position(|other| other == shares).map(|at| self.intent.routes[at].prefix);
         Err(EntriesError::Group {
             device: self.intent.name.to_string(),
             prefix: route.unwrap_or_default().to_string(),
@@ -162,9 +163,9 @@ impl<'a> Maker<'a> {
     }
 
     /// `ipv6_table`.
-    fn routes(&mut self, ways: &[Shares], groups: &BTreeMap<Shares, String>) -> Result<(), Fault> {
+    fn routes(&mut self, route_shares: &[Shares], groups: &BTreeMap<Shares, String>) -> Result<(), Fault> {
         let intent = self.intent;
-        for (route, shares) in intent.routes.iter().zip(ways) {
+        for (route, shares) in intent.routes.iter().zip(route_shares) {
             let entry = self.info.entry("ipv6_table")?.exact("vrf_id", DEFAULT_VRF);
             let entry =
                 entry.lpm("ipv6_dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());

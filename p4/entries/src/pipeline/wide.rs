@@ -124,8 +124,8 @@ fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
     expect("per-port tables and counters of the P4Info", sizes, BY_PORT.len())
 }
 
-fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
-    if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) }
+fn expect(objects: &str, found: usize, wanted: usize) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("{found} {objects}, not {wanted}")) }
 }
 
 /// The number of times that each rule was applied.
@@ -146,7 +146,7 @@ fn numbered_rules() -> Found {
         // Two tables have meters of the same size as the table.
         ("sizes", BY_PORT.len() + 2),
         ("controller port", 4),
-        // Four masks, and two uses of the drop port, which is the same number.
+        // Four masks, and two uses of the drop port, whose number equals the mask.
         ("masks of ports", 6),
         ("masks of indices", 15),
         ("high bits of a packet-out", 1),
@@ -226,8 +226,8 @@ impl Literals {
         }
     }
 
-    /// p4c pads a literal to the width of its type. Another literal of the same form would also be counted,
-    /// and the program would be rejected because of its counts.
+    /// Rewrites a literal that has the digits of the controller port or of a mask, padded as p4c writes them.
+    /// A literal with the same digits but another meaning changes a count, and the program is rejected.
     fn literal(&mut self, number: &mut String) {
         let (cpu, mask) = special(self.bits);
         let (rule, wide) = match number.as_str() {

@@ -190,23 +190,23 @@ proptest! {
         intent.routes[0].target = Target::Ports(hops.clone());
         intent.routes[1].target = Target::Ports(doubled);
         let device = Device::new(intent);
-        let way = |route: usize| {
+        let forwarding = |route: usize| {
             let prefix = device.intent.routes[route].prefix.network().mapped().to_bits();
             device.state.call("ipv6_route", &[("dst", prefix)])
         };
         let used: Vec<&Hop> = hops.iter().filter(|hop| hop.weight > 0).collect();
         match used.as_slice() {
-            [] => prop_assert_eq!(way(0).action, "blackhole"),
+            [] => prop_assert_eq!(forwarding(0).action, "blackhole"),
             [hop] => {
                 prop_assert_eq!(
-                    way(0).argument("nexthop_id"),
+                    forwarding(0).argument("nexthop_id"),
                     u128::from(device.intent.ports[hop.port].physical.number)
                 );
             }
             [..] => {
                 // The same shares, so the same group.
-                prop_assert_eq!(way(0), way(1));
-                let id = way(0).argument("wcmp_group_id");
+                prop_assert_eq!(forwarding(0), forwarding(1));
+                let id = forwarding(0).argument("wcmp_group_id");
                 let Some(Outcome::Group(group)) = device.state.look("wcmp_group", &[("wcmp_group_id", id)]) else {
                     panic!("group {id} is missing")
                 };

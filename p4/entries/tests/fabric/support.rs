@@ -1,7 +1,8 @@
 //! A small model of entries: tables by name, with the lookups of a match-action pipeline.
 //!
-//! In: the text of an entries file. Out: actions with arguments by name. It shares no code with the renderer of the
-//! entries and implements only P4Runtime's rules: longest prefix, highest priority, default actions.
+//! In: the updates of an entries file, and the P4Info index. Out: actions with arguments by name. Except for
+//! this index, it shares no code with the renderer of the entries. It implements only P4Runtime's rules:
+//! longest prefix, highest priority, default actions.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ pub(crate) enum Outcome {
 struct Row {
     key: BTreeMap<u32, FieldMatchType>,
     priority: i32,
-    way: Outcome,
+    outcome: Outcome,
 }
 
 /// The state of one switch.
@@ -123,7 +124,7 @@ impl<'a> State<'a> {
     }
 
     fn entry(&mut self, entry: &v1::TableEntry, kind: v1::update::Type) {
-        let way = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
+        let outcome = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
             Some(Type::Action(call)) => Outcome::Call(calls(self.info, call)),
             Some(Type::ActionProfileGroupId(id)) => {
                 assert!(self.groups.contains_key(id), "group {id} is missing");
@@ -133,7 +134,7 @@ impl<'a> State<'a> {
         };
         if entry.is_default_action {
             assert_eq!(kind, v1::update::Type::Modify);
-            let Outcome::Call(call) = way else { panic!("a default entry has an action") };
+            let Outcome::Call(call) = outcome else { panic!("a default entry has an action") };
             self.defaults.insert(entry.table_id, call);
             return;
         }
@@ -142,7 +143,7 @@ impl<'a> State<'a> {
             .r#match
             .iter()
             .map(|field| (field.field_id, field.field_match_type.clone().expect("a value")));
-        let row = Row { key: key.collect(), priority: entry.priority, way };
+        let row = Row { key: key.collect(), priority: entry.priority, outcome };
         let rows = self.rows.entry(entry.table_id).or_default();
         assert!(rows.iter().all(|other| other.key != row.key), "duplicate entry: {row:?}");
         rows.push(row);
@@ -172,7 +173,7 @@ impl<'a> State<'a> {
         let hits = rows.filter(|row| row.key.iter().all(|(id, value)| matches(value, key[id])));
         let best = hits.max_by_key(|row| (row.priority, row.key.values().map(prefix).sum::<i32>()));
         match best {
-            Some(row) => Some(row.way.clone()),
+            Some(row) => Some(row.outcome.clone()),
             None => self.defaults.get(&table.preamble.id).cloned().map(Outcome::Call),
         }
     }

@@ -83,9 +83,11 @@ fn a_probability_that_the_ramp_cannot_reach_is_rejected() {
     let qos = "{ base: none, classes: { data: { ecn: { thresholds: { min: 176KB, max: 281600B, probability: 80 } } } } }";
     let plan = plan("srv6-static", qos);
     let intent = plan.device(plan.switches().next().expect("a T0"));
-    let said = pipeline().entities(&intent).expect_err("80 % is above 600 / 1,024").to_string();
+    // The thresholds are 600 cells apart. The ramp is rounded up to 1,024 cells, so marking reaches only
+    // 600 / 1,024, or 58 %.
+    let message = pipeline().entities(&intent).expect_err("80 % is above 58 %").to_string();
     assert_eq!(
-        said,
+        message,
         "`p0-t0-001`: pipeline `fabric_tna` cannot mark up to 80 % between 1000 and 1600 cells; expected at \
          most 58 %, because its ramps have 2^n cells"
     );

@@ -171,7 +171,7 @@ fn even(all: u16, most: u16) -> u16 {
 fn rule(name: &str, per_rack: u16, units: u16) -> RackRule {
     let allowed =
         [Placeholder::Plane, Placeholder::Zone, Placeholder::Unit, Placeholder::Rack, Placeholder::Row];
-    let name = Pattern::parse(name, &allowed).expect("the patterns of this file are legal");
+    let name = Pattern::parse(name, &allowed).expect("the rack name patterns of this module are valid");
     RackRule { name, per_rack, per_row: None, units, first_unit: 1, face: Face::Front }
 }
 

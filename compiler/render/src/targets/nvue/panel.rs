@@ -44,9 +44,9 @@ pub(super) struct PortView<'a> {
 struct LinkView {
     /// Absent if both ends use link-local addresses.
     address: Option<String>,
-    /// The name of the profile with its marking thresholds and the DSCP of trimmed packets.
+    /// The name of two profiles: the marking thresholds of the port, and the DSCP of trimmed packets.
     kind: String,
-    /// The name of its PFC settings.
+    /// The name of its PFC profile.
     pauses: Option<String>,
     /// Whether adaptive routing is on. If the switch uses it, it is on for every port to a switch. A next-hop
     /// group with a port that lacks it hashes flows.

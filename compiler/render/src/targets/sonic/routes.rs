@@ -1,9 +1,10 @@
 //! Static routes: `STATIC_ROUTE`.
 //!
-//! In: a view. Out: rows. Invariants: a next hop names its port, so that the route cannot use another one. The block
-//! has one blackhole and there is no default route, so packets to an unknown segment are dropped here. The blackhole is
-//! written last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812). With
-//! BGP static routes are in `frr.conf`, because bgpcfgd would announce those of this table.
+//! In: a view. Out: rows. Invariants: a next hop names its port, so that the route cannot use another one. The
+//! block has one blackhole and there is no default route, so packets to an unknown segment are dropped here.
+//! The blackhole is written last and never replaced: removing a route that covers a SID removes the SID
+//! (sonic-buildimage 23812). If the fabric uses BGP, static routes are in `frr.conf`, because bgpcfgd would
+//! announce those of this table.
 
 use closc_plan::{Hop, Target};
 

@@ -3,8 +3,8 @@
 //!
 //! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role
 //! has a limit for packets to the controller. On a NIC port every strict class except data and
-//! retransmissions has a rate. The class of trimmed packets always has one, too low for any packet. Packets
-//! above a rate go to a class without a limit.
+//! retransmissions has a rate. The class of trimmed packets, strict or not, has one too low for any packet.
+//! Packets above a rate go to a class without a limit. Without such a class, `nic_class` has no entries.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
@@ -17,7 +17,7 @@ use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
 /// Packets for the controller from one port: per second, and in a burst. LLDP sends at most one packet per
-/// second, after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22). Ten are enough for a node with
+/// second, after a burst of five (IEEE 802.1AB-2016, 9.2.5.17 and 9.2.10). Ten are enough for a node with
 /// two agents. All ports of a 512-port switch together send at most 5,120 packets per second, which one
 /// processor core can read.
 pub(super) const PUNTS: (u64, u64) = (10, 10);
