@@ -12,7 +12,8 @@ use crate::design::Design;
 use crate::measure::{Compared, Measure, Objective, Unmeasured, hops};
 use crate::space::Sieve;
 
-/// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept.
+/// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept:
+/// of those that need an assumed limit, and of the others.
 pub struct Candidates<'a, 'p> {
     numbers: Compared<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
@@ -152,7 +153,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         let by_measure = self.by_routing.entry(design.routing.word()).or_default();
         // Most measures have one design: a vector that grows by itself starts with room for four.
         let equal = by_measure.entry(measure).or_insert_with(|| Vec::with_capacity(1));
-        match equal.iter_mut().find(|kept| has_limits_of(kept, &design)) {
+        match equal.iter_mut().find(|kept| is_judged_like(kept, &design)) {
             Some(kept) if plain(kept) <= plain(&design) => {}
             Some(kept) => *kept = design,
             None => equal.push(design),
@@ -227,10 +228,13 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     all
 }
 
-/// Returns whether two designs have the same limits: those of their operating system and switches.
-fn has_limits_of(design: &Design<'_>, other: &Design<'_>) -> bool {
+/// Returns whether the checks say the same of two designs: they have the same operating system and switches, and both
+/// need an assumed limit, or neither does.
+fn is_judged_like(design: &Design<'_>, other: &Design<'_>) -> bool {
     let pairs = || design.tiers().zip(other.tiers());
-    design.os == other.os && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
+    design.os == other.os
+        && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
+        && design.exceeds_assumed() == other.exceeds_assumed()
 }
 
 /// Simplicity of a design: kinds of switches, lanes of NICs that differ from the usual number, places for NICs, and cages

@@ -476,12 +476,20 @@ fn a_bar_omits_nothing_of_the_front() {
 fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
     let catalogue = Catalogue::builtin();
     let verdict = |design: &Design<'_>| {
+        let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
         let exceeds = |tier: &Tier<'_>| {
             let limits = &tier.platform.limits;
-            let neighbours = tier.down.count + tier.up.map_or(0, |up| up.count);
-            neighbours > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
+            let is_full = tier.down.count + links(tier) > limits.neighbours;
+            is_full && limits.assumption(Limit::Neighbours).is_some()
         };
-        Ok::<_, Infallible>(if design.tiers().any(exceeds) { Verdict::Assumed } else { Verdict::Firm })
+        let is_wide = |tier: &Tier<'_>, links: u32| {
+            let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
+            let width = tier.platform.group_width(design.os, splits);
+            width.assumption.is_some() && !width.accepts(links.into())
+        };
+        let [t0, t1] = [&design.t0, &design.t1].map(|tier| is_wide(tier, links(tier).max(design.parallel)));
+        let is_assumed = design.tiers().any(exceeds) || t0 || t1;
+        Ok::<_, Infallible>(if is_assumed { Verdict::Assumed } else { Verdict::Firm })
     };
     let of =
         |front: Vec<Found<'_>>| front.iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>();
