@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_reader_allocates_no_more_than_the_limit() {
+    fn an_endless_reader_allocates_at_most_twice_the_limit() {
         let mut bytes = Vec::new();
         let error = read_into(io::repeat(7), 1 << 20, &mut bytes).expect_err("endless");
         assert_eq!((over_limit(&error), bytes.len()), (Some(1 << 20), 1 << 20));

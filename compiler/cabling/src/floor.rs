@@ -57,7 +57,7 @@ const STANDARD_LENGTHS: [u64; 22] = [
 ];
 
 /// Returns the shortest standard length that is sufficient.
-pub fn standard_length(length: Length) -> Length {
+pub(crate) fn standard_length(length: Length) -> Length {
     let needed = length.millimeters();
     let listed = STANDARD_LENGTHS.into_iter().find(|listed| *listed >= needed);
     Length::from_millimeters(listed.unwrap_or_else(|| needed.next_multiple_of(50_000)))

@@ -18,7 +18,7 @@ pub struct Sighting {
 /// A neighbour, as it describes itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Neighbour {
-    /// System name (802.1AB section 8.5.6); absent if it does not send one.
+    /// System name (802.1AB section 8.5.6), if it sends one.
     pub system: Option<String>,
     /// Chassis id, often a MAC address.
     pub chassis: Option<String>,

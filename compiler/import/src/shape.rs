@@ -159,7 +159,7 @@ fn rows(network: &ExistingNetwork, positions: &Positions, t1_count: u16) -> Vec<
         *distances.entry(step.lower.index.abs_diff(step.upper.index)).or_default() += 1;
     }
     if positions.reading == Reading::Majority {
-        // A swapped cable shows a distance that few others have.
+        // A swapped cable has an unusual difference between the indices of its T1 and T2.
         let most = distances.values().copied().max().unwrap_or(0);
         distances.retain(|_, count| *count * 4 > most);
     }
@@ -215,7 +215,7 @@ fn zone_ports(
             }
         }
     }
-    // If several numbers fit equally many cables, the first port of a zone decides.
+    // The lowest port of each zone adds a vote, which decides between numbers with equal votes.
     for (zone, port) in first.into_iter().filter(|(zone, port)| port.is_multiple_of(*zone)) {
         if let Some(votes) = votes.get_mut(&(port / zone)) {
             *votes += 1;

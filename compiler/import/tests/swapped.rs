@@ -1,5 +1,6 @@
-//! Networks with names of a site, in which two cables are swapped. Findings or notes name both cables, the
-//! notes mark swaps as unrecognisable, or the import is rejected.
+//! Imports of networks with swapped cables, whose devices and ports have names other than closc's.
+//! Findings or notes name both cables of a swap, a note states that swaps cannot be recognised, or the import
+//! is rejected.
 
 use std::fmt::Write as _;
 

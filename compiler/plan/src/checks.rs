@@ -60,11 +60,13 @@ pub static MARKS: Rule = Rule {
 pub static NOT_ISOLATED: Rule = Rule {
     code: "E0822",
     title: "a cable cannot be isolated",
-    what: "If `exceptions.isolated` is set, `routing` is `srv6-static`. The switches at the ends of every \
-           isolated cable have an operating system for which closc writes the access list.",
-    why: "The list drops every IPv6 packet except ICMPv6. It stops senders that still use a drained cable. \
-           Where switches choose paths, drains change the switches themselves, BGP sessions would end, and \
-           a drained cable is the last resort of some routes. A cable with one filtered end is not isolated.",
+    what: "If `exceptions.isolated` is set, `routing` is `srv6-static`. closc isolates a cable with an \
+           access list on the switch ports at its ends. These switches run SONiC, because closc writes the \
+           list for no other system.",
+    why: "The list drops every received IPv6 packet except ICMPv6. It stops hosts that still send over a \
+           drained cable. In other routing modes, switches avoid a drained cable themselves unless no \
+           other path is left. There the list would drop this remaining traffic, and end BGP sessions. If \
+           only one of two switches had the list, one direction would stay open.",
     example: "fabric: tiny\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 4, nic: { speed: 400G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 4 }\n  t1: { platform: th5-128x400g }\n\
               exceptions: { isolated: [p0-t0-001--p0-t1-001] }",

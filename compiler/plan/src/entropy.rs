@@ -123,9 +123,10 @@ fn mix(value: u64) -> u64 {
 }
 
 /// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of
-/// the uSID layout. A T1 has a uSID for each cable to the same neighbour. The T0 uplink is the index of that
-/// uSID minus one, unless a T1 has more parallel cables upwards than downwards. Values have at most 32 bits:
-/// 14 for the T0 uplink, 4 for the plane and 14 for the T1 uplink.
+/// the uSID layout. A T1 owns one uSID per parallel cable, so each uplink of a T0 leads to a uSID of its own.
+/// The number of the uplink is the index of this uSID minus one, unless a T1 has more parallel cables upwards
+/// than downwards. Values have at most 32 bits: 14 for the T0 uplink, 4 for the plane and 14 for the T1
+/// uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
     /// Bits of the T0 uplink, the lowest.

@@ -1,7 +1,7 @@
 //! Certainty and source of facts about a switch.
 //!
 //! In: `limits.provenance` and `sonic.facts` of a catalogue file. Out: a [`Provenance`] for a number, a [`Claim`] for a
-//! feature. Invariants: each has a source that a person can look up.
+//! feature. Invariants: each contains its source, or the reason for the assumption if no source publishes it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -78,7 +78,7 @@ pub(crate) struct File {
     /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
     #[serde(default)]
     pub(crate) pipeline: Option<At<String>>,
-    /// Its height in rack units (U, 44.45 mm); absent for software targets, and if no source publishes it.
+    /// Its height in rack units of 44.45 mm; absent for software targets, and if no source publishes it.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) rack_units: Option<At<u16>>,
@@ -143,9 +143,9 @@ pub(crate) struct PanelFile {
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
     pub(crate) port_bits: Option<At<u8>>,
-    /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino: the number of the
-    /// first lane of each cage. The other lanes of the cage follow it. If absent, lanes are counted over the panel from
-    /// 1.
+    /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino. It lists
+    /// the number of the first lane of each cage. The other lanes of the cage follow it. If absent, lanes are
+    /// counted over the panel from 1.
     #[serde(default)]
     pub(crate) device_ports: Option<At<Vec<u16>>>,
 }
@@ -205,7 +205,7 @@ pub(crate) struct SonicFile {
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub(crate) platform: String,
-    /// The maker of the ASIC, as in SONiC's `platform_asic`. It selects the known faults that apply. If
+    /// The maker of the ASIC that SONiC's `platform_asic` names. It selects the known faults that apply. If
     /// absent, it follows from the headroom formula.
     #[serde(default)]
     pub(crate) asic: Option<Maker>,

@@ -248,8 +248,8 @@ pub enum PortNaming {
         /// Cages of a line card.
         cages: u16,
     },
-    /// `portN` with N the number of the port map (`device_ports`), alias `C/L` with L the first lane of the port in its cage,
-    /// from 0, as the port manager of Tofino's SDE.
+    /// `portN` with N the number of the port map (`device_ports`). The alias is `C/L` with L the first lane
+    /// of the port in its cage, from 0, as in the port manager of Tofino's SDE.
     Device,
 }
 
@@ -278,7 +278,7 @@ pub struct Sonic {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
     /// Facts about individual hwskus. Artefacts depend only on `ecmp_width`. Topology digests contain
-    /// `ecmp_widths`, but omit the source of each width and the other facts.
+    /// `ecmp_widths`, but omit the other facts. Whether a width is assumed is in [`Platform::assumed`].
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
@@ -354,9 +354,8 @@ pub struct Limits {
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
-    /// Sources of the numbers. Topology digests omit them, so files are not rendered again if only a source
-    /// changes. Known limitation: prefix limits of BGP sessions and the width of ECMP groups depend on
-    /// whether a number is assumed.
+    /// Sources of the numbers. Topology digests omit them. Prefix limits of BGP sessions and the width of ECMP
+    /// groups depend on whether a number is assumed, so fingerprints contain [`Platform::assumed`].
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
@@ -378,7 +377,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Every number, in the order of files.
+    /// Every number, in the order of the keys of `limits` in platform files.
     pub const ALL: [Limit; 5] =
         [Limit::MySids, Limit::Ipv6Routes, Limit::EcmpWidth, Limit::EcmpGroups, Limit::Neighbours];
 }
@@ -424,15 +423,16 @@ pub struct Features {
 }
 
 impl Platform {
-    /// Returns the name of the hardware, which all entries of one switch share. SONiC's platform name does
-    /// not depend on the port layout.
+    /// Returns the name of the hardware. Several platforms of the catalogue can describe one switch model
+    /// with different port layouts. They have the same hardware name, because SONiC's platform name does not
+    /// depend on the layout.
     pub fn hardware(&self) -> &str {
         self.sonic.as_ref().map_or(&self.id, |sonic| &sonic.platform)
     }
 
-    /// Returns the used and the total cages of the switch, if `used` cages of this entry are in use.
-    /// `chassis` is the entry with all cages of the switch. If this entry has half as many, each of its cages
-    /// counts as two.
+    /// Returns the used and the total cages of the switch, if `used` cages of this platform are in use.
+    /// `chassis` is the platform of the same hardware that has all cages. If `self` has half as many, each of
+    /// its cages counts as two.
     pub fn cages_used(&self, used: u32, chassis: &Platform) -> (u32, u32) {
         let all = u32::from(chassis.panel.cages);
         let each = (all / u32::from(self.panel.cages).max(1)).max(1);

@@ -15,7 +15,7 @@ mod proof;
 use closc_compile::front::{self, Origin, Reading};
 use closc_diagnostics::Levels;
 use closc_plan::Plan;
-use closc_whatif::report::{Answer, Asked, Each};
+use closc_whatif::report::{Answer, EachQuestion, EachReport};
 use closc_whatif::{Element, Elements, Kind, WhatIf, domains_of, show};
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,6 @@ fn whatif(plan: &Plan, fail: &[String]) -> Result<String, String> {
     }
     let whatif = WhatIf::new(elements);
     let classes: Vec<_> = Kind::ALL.iter().flat_map(|kind| whatif.each(&[*kind], 1)).collect();
-    let asked = Asked { question: String::new(), part: None, given: &[], together: 1, overview: true };
-    Ok(show::each(&Each::new(elements, asked, whatif.pairs(), &classes)))
+    let asked = EachQuestion { question: String::new(), part: None, given: &[], together: 1, overview: true };
+    Ok(show::each(&EachReport::new(elements, asked, whatif.pairs(), &classes)))
 }

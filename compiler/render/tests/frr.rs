@@ -119,8 +119,8 @@ fn the_device_for_segments_is_created() {
     }
 }
 
-/// FRR 10.5.0 installs no static segment (FRR 20092). The release is pinned to another one, and the file states the
-/// reason.
+/// FRR 10.5.0 installs no static segment (FRR 20092). The release is pinned to another one. The first line of
+/// the file is a comment with the reason.
 #[test]
 fn the_release_is_pinned() {
     for (path, text) in texts(LAB, "frr.conf") {

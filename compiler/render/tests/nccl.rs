@@ -195,8 +195,8 @@ proptest! {
             prop_assert_eq!(distance(gpu, nic), Distance::Pix);
             prop_assert_eq!(&nic.above[0], &format!("cpu {numa}"));
         }
-        // Elements that NCCL adds in one process: its GPU, a `nic` in each NIC with a `net` per port, and
-        // NICs that are not in the file.
+        // Elements that NCCL adds in one process: the NICs that are not in the file, a `nic` in each NIC
+        // with a `net` per port, and one GPU.
         let ports = (nics.len() * usize::from(planes)).min(DEVICES_MAX);
         let missing = nics.iter().filter(|nic| !nic.0).count();
         let added = 1 + missing + nics.len() + ports;

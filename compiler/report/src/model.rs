@@ -1,7 +1,7 @@
 //! Data of the page, from which its script computes the names, addresses, cables, paths and routes of a fabric.
 //!
-//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it is small: parameters, one
-//! entry per kind of hardware, and exceptions as runs of numbers. Only single pins and listed management
+//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it contains parameters,
+//! one entry per kind of hardware, and exceptions as runs of numbers. Only single pins and listed management
 //! addresses have an entry each. Its numbers are those of the plan. Only cable lengths in QoS settings are
 //! rounded up to whole metres.
 

@@ -83,7 +83,8 @@ impl Design {
     }
 }
 
-/// Returns the ratio of two figures per NIC, as a fraction in lowest terms; `None` if the second figure is 0.
+/// Returns the ratio of two figures as a fraction in lowest terms; `None` if the second figure is 0. Figures
+/// that grow with the number of NICs are compared per NIC.
 pub fn ratio(figure: Figure, nics: u64, other: Figure, other_nics: u64) -> Option<(u64, u64)> {
     let (mut a, mut b) = (u128::from(figure.value), u128::from(other.value));
     if figure.per_nic {

@@ -19,7 +19,8 @@ pub enum Element {
     Link(Link),
     /// A switch.
     Switch(Switch),
-    /// Module in a cage of a switch (from 0): a transceiver, or the common end of a breakout cable.
+    /// Module in a cage of a switch: a transceiver, or the common end of a breakout cable. Cages are
+    /// numbered from 0.
     Cage(Switch, u16),
     /// A NIC, and so all of its ports.
     Nic(Nic),
@@ -149,8 +150,8 @@ impl Kind {
         }
     }
 
-    /// Returns the tiers of switches that own elements of the kind. A cable belongs to the switch at its lower end.
-    /// `None` for kinds that do not belong to a switch.
+    /// Returns the tiers of switches that own elements of the kind. A NIC's cable belongs to its T0, and a
+    /// cable between switches to the lower one. `None` for kinds that do not belong to a switch.
     pub(crate) fn owners(self) -> Option<&'static [TierId]> {
         match self {
             Kind::NicT0 | Kind::T0T1 => Some(&[TierId::T0]),

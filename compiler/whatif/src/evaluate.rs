@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::distribution::Distribution;
 use crate::group::{Sort, sorts};
-use crate::outcome::{Apart, Outcome, Worst};
+use crate::outcome::{ByDistance, Outcome, Worst};
 use crate::state::{Climbs, PathCounts, State};
 
 /// Maximum number of planes.
@@ -282,13 +282,15 @@ impl<'a> Work<'a> {
     ) -> Planes {
         let [from, to] = zones.map(|zone| self.zones[usize::from(zone.0)]);
         let (port, path) = (from.port.min(to.port), from.path[kind].min(to.path[kind]));
+        let uplink = if kind == 0 { port } else { from.path[1].min(to.path[1]) };
         let rate = from.rate.min(to.rate);
         let none = [PathCounts::default(); PLANES];
         let mut planes = Planes { kind, rate, before: none, after: none, alone: [0; PLANES] };
         for plane in 0..self.after.shape.planes {
             planes.before[plane] = count(self.before, plane, true);
             planes.after[plane] = count(self.after, plane, false);
-            planes.alone[plane] = port.min(planes.after[plane].two_way * path);
+            let left = planes.after[plane];
+            planes.alone[plane] = port.min(left.two_way * path).min(left.uplinks * uplink);
         }
         planes
     }
@@ -345,7 +347,7 @@ impl<'a> Work<'a> {
             }
             if paths.pairs() > 0 {
                 let alone_mbps = Distribution::new(alone);
-                apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
+                apart.push(ByDistance { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
         // Shares are relative to the fastest NIC, so a pair with a slower one has a smaller share for the same number

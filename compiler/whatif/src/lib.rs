@@ -38,7 +38,7 @@ pub use domain::{of_fabric as domains_of, read as read_domains};
 pub use each::{Chosen, Class};
 pub use element::{Domain, Element, Elements, Kind, Losses, unknown as unknown_kind};
 pub use lines::LineError;
-pub use outcome::{Apart, Outcome, Worst, kind_word};
+pub use outcome::{ByDistance, Outcome, Worst, kind_word};
 pub use random::{Draw, Rate, TooFew, draw};
 pub use trace::{Change, Event, Moment, read as read_trace};
 

@@ -11,7 +11,7 @@ use crate::distribution::Distribution;
 
 /// Pairs of NICs at the same distance.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Apart {
+pub struct ByDistance {
     /// Distance.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
@@ -20,7 +20,7 @@ pub struct Apart {
     /// Remaining paths.
     pub paths: Distribution,
     /// Bandwidth in Mb/s of a pair while no other pair sends. Every plane contributes the capacity of its NIC port, or
-    /// of its remaining paths if that is lower. Between zones, paths that share a T0 uplink count separately.
+    /// of its remaining paths, or of the T0 uplinks that they use, if one of these is lower.
     pub alone_mbps: Distribution,
 }
 
@@ -46,7 +46,7 @@ pub struct Worst {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Pairs by distance, nearest first; distances without pairs are omitted.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<ByDistance>,
     /// Denominator of shares: the share of a pair of the fastest NICs with all of its planned paths.
     pub whole: u64,
     /// Number of planes. Each is an equal part of the whole.

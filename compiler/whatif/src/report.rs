@@ -13,12 +13,12 @@ mod spread;
 mod trace;
 mod trials;
 
-pub use against::{Against, Blast, Row};
+pub use against::{Blast, Comparison, Row};
 pub use answer::Answer;
 pub use cost::{Cost, Exact};
-pub use each::{Asked, Each, NoWhole, PartOf};
+pub use each::{EachQuestion, EachReport, MergeError, PartOf};
 pub use failed::Failed;
-pub use left::{Apart, Left, Worst};
+pub use left::{ByDistance, Remaining, Worst};
 pub use spread::Spread;
 pub use trace::{Step, Trace};
 pub use trials::{Trial, Trials};

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use closc_diagnostics::figures::{counted, number, percent};
 
-use crate::report::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
+use crate::report::{Answer, Comparison, Cost, EachReport, Failed, Remaining, Spread, Trace, Trials};
 
 /// Width of the longest bar, in characters.
 const BAR: u64 = 40;
@@ -45,11 +45,11 @@ pub fn answer(answer: &Answer) -> String {
 }
 
 /// Returns the percentage of pairs.
-fn part(left: &Left, pairs: u64) -> String {
+fn part(left: &Remaining, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
 }
 
-fn left(out: &mut String, left: &Left) {
+fn left(out: &mut String, left: &Remaining) {
     let _ = writeln!(
         out,
         "{} of NICs: {} ({}) lose paths, {} are cut off{}",
@@ -99,7 +99,7 @@ fn left(out: &mut String, left: &Left) {
     worst(out, left);
 }
 
-fn shares(out: &mut String, left: &Left) {
+fn shares(out: &mut String, left: &Remaining) {
     if left.shares.len() > 1 {
         out.push_str("shares of paths\n");
         let most = left.shares.iter().map(|(_, _, pairs)| *pairs).max().unwrap_or(1).max(1);
@@ -119,7 +119,7 @@ fn shares(out: &mut String, left: &Left) {
     }
 }
 
-fn worst(out: &mut String, left: &Left) {
+fn worst(out: &mut String, left: &Remaining) {
     let worse: Vec<_> = left.worst.iter().filter(|worst| worst.paths < worst.paths_planned).collect();
     if !worse.is_empty() {
         out.push_str("worst pairs\n");
@@ -154,7 +154,7 @@ fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
 }
 
 /// Writes the impact of every failure of some kinds. If no kind was given, only the worst class of each kind is shown.
-pub fn each(each: &Each) -> String {
+pub fn each(each: &EachReport) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),
         more => format!("{more} failures at a time"),
@@ -282,7 +282,7 @@ pub fn trace(trace: &Trace) -> String {
 }
 
 /// Writes the comparison of two designs.
-pub fn against(against: &Against) -> String {
+pub fn against(against: &Comparison) -> String {
     let mut out = String::new();
     let rows: Vec<Vec<String>> = against
         .figures

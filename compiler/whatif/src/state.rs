@@ -35,12 +35,15 @@ pub(crate) struct PathCounts {
     /// switch where packets turn adds the remaining paths of the end with fewer. Between zones, paths that
     /// share a T0 uplink count separately.
     pub(crate) two_way: u64,
+    /// T0 uplinks that these paths use, at the end with fewer. Inside a group, where paths use none, it is
+    /// `two_way`.
+    pub(crate) uplinks: u64,
 }
 
 impl PathCounts {
     /// Returns the counts for paths that use the same cables in both directions.
     fn both(paths: u64) -> PathCounts {
-        PathCounts { there: paths, back: paths, two_way: paths }
+        PathCounts { there: paths, back: paths, two_way: paths, uplinks: paths }
     }
 
     /// Returns the counts if switches choose paths. `planned` is the number of paths between the two ends
@@ -48,10 +51,12 @@ impl PathCounts {
     /// `other` contain the number of these paths that each end has lost, with one entry per such switch. An
     /// empty list means no loss.
     fn switch_chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
+        let two_way = Descent::two_way_paths(planned, one, other);
         PathCounts {
             there: Descent::one_way_paths(planned, each, one, other),
             back: Descent::one_way_paths(planned, each, other, one),
-            two_way: Descent::two_way_paths(planned, one, other),
+            two_way,
+            uplinks: two_way,
         }
     }
 }
@@ -262,6 +267,13 @@ impl State {
         Cow::Owned(lost)
     }
 
+    /// Counts the T0 uplinks from which a path leads to a T2.
+    fn uplinks(&self, row: usize, own: &[u64]) -> u64 {
+        let leads = |t1: usize| self.crossings[row * self.shape.t1s + t1].iter().any(|ups| *ups != 0);
+        let works = |up: &usize| bits::has(own, *up) && bits::has(&self.t1s[row], *up);
+        (0..self.shape.t0_up).filter(works).filter(|up| leads(up / self.shape.t0_parallel)).count() as u64
+    }
+
     /// Returns the uplinks of a T0 that has lost none.
     fn intact_uplinks(&self) -> &[u64] {
         &self.whole[1..=self.words]
@@ -280,20 +292,25 @@ impl State {
         let (from, to) = (self.row(plane, usize::from(from.0)), self.row(plane, usize::from(to.0)));
         if self.descent == Descent::Any {
             let planned = (self.shape.t0_up * self.shape.t1_up) as u64;
-            let [a, b] = [(from, a), (to, b)].map(|(row, own)| self.lost_at_t2s(row, own, climbs));
-            return PathCounts::switch_chosen(planned, self.shape.paths_to_t2(), &a, &b);
+            let ends = [(from, a), (to, b)];
+            let uplinks = ends.map(|(row, own)| self.uplinks(row, own)).into_iter().min().unwrap_or_default();
+            let [a, b] = ends.map(|(row, own)| self.lost_at_t2s(row, own, climbs));
+            let counts = PathCounts::switch_chosen(planned, self.shape.paths_to_t2(), &a, &b);
+            return PathCounts { uplinks, ..counts };
         }
         let (parallel, t1s) = (self.shape.t0_parallel, self.shape.t1s);
-        let mut paths = 0;
+        let (mut paths, mut uplinks) = (0, 0);
         for (word, (a, b)) in a.iter().zip(b).enumerate() {
             let mut left = a & b & self.t1s[from][word] & self.t1s[to][word];
             while left != 0 {
                 let t1 = (word * 64 + left.trailing_zeros() as usize) / parallel;
                 let crossings = self.crossings[from * t1s + t1].iter().zip(&self.crossings[to * t1s + t1]);
-                paths += crossings.map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>();
+                let above = crossings.map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>();
+                paths += above;
+                uplinks += u64::from(above > 0);
                 left &= left - 1;
             }
         }
-        PathCounts::both(paths)
+        PathCounts { uplinks, ..PathCounts::both(paths) }
     }
 }

@@ -2,14 +2,14 @@
 //! rejected.
 
 use closc_tests::shape::plan;
-use closc_whatif::report::{Asked, Each, NoWhole, PartOf};
+use closc_whatif::report::{EachQuestion, EachReport, MergeError, PartOf};
 use closc_whatif::{Element, Elements, Kind, WhatIf};
 
 const TEXT: &str = "fabric: shape\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
                     t0: { platform: linux, os: linux, up: 2 }\n  t1: { platform: linux, os: linux }\nqos: none\n";
 
 /// The report on the planes of a shard, or on all planes.
-fn answer(question: &str, shard: Option<(u32, u32)>) -> Each {
+fn answer(question: &str, shard: Option<(u32, u32)>) -> EachReport {
     let plan = plan(TEXT);
     let elements = Elements::of(plan.fabric());
     let whatif = WhatIf::new(elements);
@@ -20,24 +20,28 @@ fn answer(question: &str, shard: Option<(u32, u32)>) -> Each {
     let classes = whatif.each_of(&[Kind::T0T1, Kind::T0], 1, &of);
     let part = shard
         .map(|(index, of)| PartOf { shard: Some((index, of)), selection: format!("shard={index}/{of}") });
-    let asked = Asked { question: question.to_owned(), part, given: &[], together: 1, overview: false };
-    Each::new(elements, asked, whatif.pairs(), &classes)
+    let asked =
+        EachQuestion { question: question.to_owned(), part, given: &[], together: 1, overview: false };
+    EachReport::new(elements, asked, whatif.pairs(), &classes)
 }
 
-fn merged(parts: &[(&str, Option<(u32, u32)>)]) -> Result<Each, NoWhole> {
+fn merged(parts: &[(&str, Option<(u32, u32)>)]) -> Result<EachReport, MergeError> {
     let named = parts.iter().enumerate();
-    Each::merge(named.map(|(at, (question, shard))| (at.to_string(), answer(question, *shard))).collect())
+    EachReport::merge(
+        named.map(|(at, (question, shard))| (at.to_string(), answer(question, *shard))).collect(),
+    )
 }
 
 #[test]
 fn shards_are_one_answer() {
     let whole = answer("q", None);
     assert_eq!(merged(&[("q", Some((1, 2))), ("q", Some((0, 2)))]), Ok(whole));
-    assert_eq!(merged(&[("q", Some((1, 2)))]), Err(NoWhole::Missing { index: 0, of: 2 }));
-    assert_eq!(merged(&[("q", None)]), Err(NoWhole::NoShard("0".to_owned())));
-    let other = |one: &str, other: &str| Err(NoWhole::Other { one: one.to_owned(), other: other.to_owned() });
+    assert_eq!(merged(&[("q", Some((1, 2)))]), Err(MergeError::Missing { index: 0, of: 2 }));
+    assert_eq!(merged(&[("q", None)]), Err(MergeError::NoShard("0".to_owned())));
+    let other =
+        |one: &str, other: &str| Err(MergeError::Other { one: one.to_owned(), other: other.to_owned() });
     assert_eq!(merged(&[("q", Some((0, 2))), ("r", Some((1, 2)))]), other("0", "1"));
     assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((1, 3)))]), other("0", "1"));
-    let twice = NoWhole::Twice { index: 0, of: 2, one: "0".to_owned(), other: "1".to_owned() };
+    let twice = MergeError::Twice { index: 0, of: 2, one: "0".to_owned(), other: "1".to_owned() };
     assert_eq!(merged(&[("q", Some((0, 2))), ("q", Some((0, 2)))]), Err(twice));
 }

@@ -14,7 +14,7 @@ use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use walk::{Left, kind, walk};
+use walk::{Remaining, kind, walk};
 
 /// Picks existing elements by random indexes into the kinds, and into the elements of a kind.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> Vec<Element> {
@@ -46,7 +46,11 @@ fn smaller_direction(directions: [u64; 2]) -> u64 {
 }
 
 /// Compares an outcome with the results of a walk over every path.
-fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) -> Result<(), TestCaseError> {
+fn check(
+    plan: &Plan,
+    outcome: &Outcome,
+    walked: &BTreeMap<(Nic, Nic), Remaining>,
+) -> Result<(), TestCaseError> {
     let mut paths: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut alone: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
     let (mut touched, mut cut, mut newly, mut loss_max, mut plane_loss, mut loss_sum) = (0, 0, 0, 0, 0, 0);

@@ -108,7 +108,7 @@ pub enum PlaceError {
     NoRule,
     /// The floor is too small.
     #[error(
-        "the floor plan is too small: {placed} of {cabinets} racks of the fabric are placed, and no free rack of the floor plan has {units} units{} for `{name}` ({kind})",
+        "the floor plan is too small: {placed} of {cabinets} racks are placed, and no free rack has {units} units{} for rack `{name}` of kind `{kind}`",
         watts.map(|watts| format!(" and {watts} W")).unwrap_or_default()
     )]
     Small {

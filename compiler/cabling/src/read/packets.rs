@@ -60,8 +60,8 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
     STANDARD.decode(value.as_str()?).ok()
 }
 
-/// Returns the ingress port of a packet: a name if the pipeline translates ports, otherwise a number (P4Runtime 1.4
-/// section 8.4.6).
+/// Returns the ingress port of a packet: a name if the pipeline translates ports, otherwise a number. See
+/// P4Runtime 1.4, section 8.4.6.
 fn ingress(packet: &Value) -> Option<String> {
     let id = |one: &Value| one.get("metadataId").or_else(|| one.get("metadata_id"))?.as_u64();
     let mut metadata = packet["metadata"].as_array()?.iter();
@@ -85,7 +85,7 @@ fn lldp(frame: &[u8]) -> Option<&[u8]> {
     (kind == LLDP).then_some(data)
 }
 
-/// Reads the fields of a frame (IEEE 802.1AB section 8.4); `None` if one is truncated.
+/// Reads the fields of a frame (IEEE 802.1AB section 8.4). Returns `None` if one is truncated.
 fn neighbour(mut data: &[u8]) -> Option<Neighbour> {
     let mut found = Neighbour::default();
     loop {

@@ -6,7 +6,7 @@
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_verify::{Summary, merge};
-use closc_whatif::report::Each;
+use closc_whatif::report::EachReport;
 use serde::Deserialize;
 
 use crate::args::{Args, MergeArgs};
@@ -29,7 +29,7 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
             objects::text(place, SUMMARY_MAX)?
         };
         if is_answer(&text) {
-            let each: Each = serde_json::from_str(&text).with_context(|| format!("`{place}`"))?;
+            let each: EachReport = serde_json::from_str(&text).with_context(|| format!("`{place}`"))?;
             answers.push((place.to_string(), each));
         } else {
             let summary = Summary::parse(text.as_bytes()).with_context(|| format!("`{place}`"))?;
@@ -40,7 +40,7 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
         (Some((proof, _)), Some((answer, _))) => {
             bail!("`{proof}` is from `verify` and `{answer}` from `whatif`: merge them separately")
         }
-        (None, Some(_)) => whatif::answered(args, &Each::merge(answers)?),
+        (None, Some(_)) => whatif::answered(args, &EachReport::merge(answers)?),
         (_, None) => show(args, Utf8Path::new(""), &merge(&parts)?),
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use anyhow::bail;
 use camino::Utf8Path;
 use closc_plan::Plan;
-use closc_whatif::report::{Against, Answer, Asked, Each, NoWhole, Trace, Trial, Trials};
+use closc_whatif::report::{Answer, Comparison, EachQuestion, EachReport, MergeError, Trace, Trial, Trials};
 use closc_whatif::{
     Chosen, Class, Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw,
     read_domains, read_trace, show,
@@ -31,10 +31,10 @@ pub(crate) const TRIALS: Document<Trials> = Document::new("closc-whatif-trials/1
 pub(crate) const TRACE: Document<Trace> = Document::new("closc-whatif-trace/1");
 
 /// Two fabrics side by side.
-pub(crate) const AGAINST: Document<Against> = Document::new("closc-whatif-against/1");
+pub(crate) const AGAINST: Document<Comparison> = Document::new("closc-whatif-against/1");
 
 /// Remaining capacity after every failure of some kinds.
-pub(crate) const EACH: Document<Each> = Document::new("closc-whatif-each/1");
+pub(crate) const EACH: Document<EachReport> = Document::new("closc-whatif-each/1");
 
 /// Answers the question.
 pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
@@ -61,7 +61,7 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     if !kinds.is_empty() || (named.is_empty() && command.random.is_empty()) {
         let asked = !kinds.is_empty();
         let kinds: Vec<Kind> = if asked { kinds.into_iter().collect() } else { Kind::ALL.to_vec() };
-        let asked = Asked {
+        let asked = EachQuestion {
             question: part::question(plan, command, &domains),
             part: part.stated(),
             given: &given,
@@ -89,7 +89,7 @@ fn each(
     args: &Args,
     elements: Elements<'_>,
     kinds: &[Kind],
-    asked: Asked<'_>,
+    asked: EachQuestion<'_>,
     chosen: Chosen<'_>,
 ) -> anyhow::Result<Outcome> {
     let (together, name) = (asked.together, &elements.fabric.topology().name);
@@ -110,18 +110,18 @@ fn each(
         ),
         None => return Err(nothing(name, together)),
     }
-    let report = Each::new(elements, asked, whatif.pairs(), &classes);
+    let report = EachReport::new(elements, asked, whatif.pairs(), &classes);
     answered(args, &report)
 }
 
 /// Error for a fabric without elements that could fail.
 fn nothing(fabric: &str, together: usize) -> anyhow::Error {
-    NoWhole::Nothing { fabric: fabric.to_owned(), together }.into()
+    MergeError::Nothing { fabric: fabric.to_owned(), together }.into()
 }
 
 /// Prints the impact of every failure of some kinds. In an overview, pairs that are cut off do not affect the exit
 /// code.
-pub(crate) fn answered(args: &Args, report: &Each) -> anyhow::Result<Outcome> {
+pub(crate) fn answered(args: &Args, report: &EachReport) -> anyhow::Result<Outcome> {
     output::result(args.format, &EACH, report, show::each)?;
     let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);
     Ok(if report.overview { Outcome::Fine } else { ended(cut_off) })
@@ -164,7 +164,7 @@ fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -
     let Some(input) = input::read_again(args, other)? else { return Ok(Outcome::Failed) };
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
-    let report = Against::new((plan, &ours), (&input.plan, &other));
+    let report = Comparison::new((plan, &ours), (&input.plan, &other));
     output::result(args.format, &AGAINST, &report, show::against)?;
     Ok(Outcome::Fine)
 }

@@ -7,11 +7,13 @@ use crate::file::File;
 pub(crate) static RULE: Rule = Rule {
     code: "E1015",
     title: "layout does not fit the panel",
-    what: "A layout lists cages of the panel, with breakouts from the list `breakouts`. If a fabric cannot \
-           use it, it states the reason in `refused` instead.",
+    what: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
+           `breakouts`. A layout that closc does not support contains the reason as `refused` instead of \
+           ports.",
     why: "A tier that names the layout would have ports that the switch does not have.",
-    example: "panel: {cages: 64}\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
-    fix: "Correct `cages` or `breakout` of the layout.",
+    example: "panel: {cages: 64}  # 0 to 63\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
+    fix: "Correct `cages` or `breakout` of the layout. If closc does not support it, write `refused: \
+           REASON` instead of its ports.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

@@ -1,5 +1,5 @@
 //! The script of the page computes the same names, addresses, cables, ports, uSIDs, routes, paths and
-//! failures as the plan, for example files and for small generated fabrics.
+//! failures as the plan. The fabrics are those of the example files, and small generated ones.
 
 use closc_artefacts::Routing;
 use closc_browser::Browser;

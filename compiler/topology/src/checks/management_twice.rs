@@ -11,12 +11,15 @@ use crate::draft::{Draft, ManagementFault};
 pub(crate) static RULE: Rule = Rule {
     code: "E0515",
     title: "a management port is listed twice",
-    what: "The file of `addresses.management_list` has one line per switch and one switch per address.",
-    why: "If two devices have one address, packets reach one or the other at random. If a switch had two \
+    what: "In the file of `addresses.management_list`, no switch has two lines, and no two switches have \
+           the same address.",
+    why: "If two switches have one address, packets reach one or the other at random. If a switch had two \
            addresses, the one in effect would depend on the order of lines.",
-    example: "# shared.csv gives two switches one address\n\
+    example: "# shared.csv:\n\
+           #   p0-t0-001,10.20.1.7/24,10.20.1.1\n\
+           #   p0-t0-002,10.20.1.7/24,10.20.1.1\n\
            addresses: { management_list: shared.csv }",
-    fix: "Correct one of the lines.",
+    fix: "Correct the switch or the address in one of the two lines, or remove that line.",
 };
 
 /// Checks that each switch and each address occurs once.

@@ -12,11 +12,14 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
     title: "an exception for an unknown name",
-    what: "Every name in `exceptions`, and in `members` of `domains`, has the form of a switch, node, NIC, link or \
-           host cable, or of a plane, as in `plane 3`. Ranges such as `p0-t1-[001-004]` are several names.",
+    what: "Names in `exceptions`, and in `members` of `domains`, have the form of switch, node, NIC, NIC \
+           port or cable names. Planes are written as in `plane 3`. Ranges such as `p0-t1-[001-004]` are \
+           several names.",
     why: "closc rejects the file. If it skipped the entry, the intended device would stay in service.",
-    example: "exceptions: { absent: [leaf-17] }",
-    fix: "Write the name in closc's form. The message proposes a name, or shows an example of each kind.",
+    example: "# a T0 has a name such as p0-t0-017\n\
+           exceptions: { absent: [leaf-17] }",
+    fix: "Write names by the patterns of `naming`, or by the default patterns if it is not set. The \
+           message proposes a name or shows examples.",
 };
 
 /// Reports names that cannot be read.

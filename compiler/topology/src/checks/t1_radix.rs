@@ -11,11 +11,13 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0310",
     title: "a T1 cannot reach all T0s",
-    what: "A T1 has a port for every link to every T0 of its plane and zone.",
-    why: "In a plane every T1 reaches every T0. A T1 without enough ports would leave T0s without a path.",
-    example: "hosts: { groups: 300 }",
-    fix: "Lower `hosts.groups` or `tiers.t0.parallel`, use a larger platform for the T1s, or split the \
-           fabric into zones below a T2 tier.",
+    what: "A T1 has a port for every link to every T0 of its plane and zone, and for every spare downlink.",
+    why: "Packets between T0s of a zone can take any T1 of their plane. A T1 would drop packets to a T0 \
+           that it has no port for.",
+    example: "# 300 T0s in each plane, below T1s with 256 ports\n\
+           hosts: { groups: 300 }",
+    fix: "Lower `hosts.groups`, `tiers.t0.parallel` or `tiers.t1.down.spare`, use a larger platform for \
+           the T1s, or split the fabric into zones below a T2 tier.",
 };
 
 /// Counts the downlinks of every kind of T1.

@@ -11,17 +11,19 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0314",
     title: "the number of T2s does not match the uplinks",
-    what: "`tiers.t2.count`, if set, follows from the wiring: `t1.up / t1.parallel` T2s in each plane with \
-           `wiring: full`, and that many per row with `wiring: rows`.",
-    why: "Every uplink of a T1 leads to a T2 of its plane, so the number of T2s follows from the \
-           uplinks.",
+    what: "If `tiers.t2.count` is set, it is the number of T2s in each plane that the uplinks of the T1s \
+           lead to. This is `t1.up / t1.parallel` with `wiring: full`, and that many per row with `wiring: \
+           rows`.",
+    why: "Every uplink of a T1 leads to a T2 of its plane. Any other number would leave uplinks or T2s \
+           without cables.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
            tiers:\n\
            \x20 t0: { up: 64, oversubscription: \"2:1\" }\n\
            \x20 t1: { up: 64 }\n\
            \x20 t2: { platform: box-256x200g, ports_per_zone: 64, count: 32 }",
-    fix: "Remove `count`, or change `up` or `parallel` of the T1s.",
+    fix: "Remove `count`, or change `up` or `parallel` of the T1s. With `wiring: rows`, the number also \
+           depends on `rows`.",
 };
 
 /// Compares the stated with the computed number.

@@ -13,10 +13,12 @@ use crate::usid::{Role, UsidLayout};
 pub(crate) static RULE: Rule = Rule {
     code: "E0401",
     title: "an index does not fit its uSID bits",
-    what: "The largest index of every role fits the index bits of a uSID. T0s, T1s and T2s have one uSID per \
-           parallel link, and NICs of a T0 one each.",
+    what: "The largest index of every role fits its bits of a uSID. T0s and T1s have the bits of `index`, \
+           T2s and NICs those of `zone` and `index`. T0s, T1s and T2s have one uSID per parallel link, and \
+           NICs of a T0 one each.",
     why: "A truncated index names another switch, and packets arrive there.",
-    example: "srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
+    example: "# 256 T0s in each plane, but 7 bits count to 127\n\
+           srv6: { widths: { role: 2, plane: 3, zone: 4, index: 7 } }",
     fix: "Set `srv6.widths` as the message proposes. If the plane bits leave too few, set `srv6.plan: \
            plane-in-block`. Both rename every segment, so choose widths with room to grow.",
 };

@@ -13,8 +13,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0302",
     title: "most ports of the T1s are unused",
     what: "At least half of the ports of a T1 are in use or reserved as spare.",
-    why: "With so few T0s, parallel links or a smaller platform cost less for the same bandwidth.",
-    example: "hosts: { groups: 64 }",
+    why: "With so few T0s, fewer T1s with parallel links, or smaller T1s, cost less for the same bandwidth.",
+    example: "# 64 T0s in each plane, below T1s with 256 ports\n\
+           hosts: { groups: 64 }",
     fix: "Set `tiers.t0.parallel` if the message shows a number, reserve ports with `tiers.t1.down: {spare: \
            N}` if the fabric will grow, or use a smaller platform.",
 };

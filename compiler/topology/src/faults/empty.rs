@@ -10,7 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "An empty file is usually a failed copy or a wrong path. Without an error, that would go \
            unnoticed.",
     example: "# nothing but a comment",
-    fix: "Write a fabric. The shortest has `fabric`, `planes`, `hosts` and `tiers`.",
+    fix: "Check the path, and copy the file again if it is incomplete. A new file needs at least `fabric`, \
+           `planes`, `hosts` and `tiers`.",
 };
 
 /// Reports an empty file.

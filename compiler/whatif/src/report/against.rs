@@ -40,7 +40,7 @@ pub struct Blast {
 
 /// One design compared with another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Against {
+pub struct Comparison {
     /// The first fabric.
     pub ours: String,
     /// The second fabric.
@@ -51,9 +51,9 @@ pub struct Against {
     pub failures: Vec<Blast>,
 }
 
-impl Against {
+impl Comparison {
     /// Compares two designs.
-    pub fn new(ours: (&Plan, &Design), theirs: (&Plan, &Design)) -> Against {
+    pub fn new(ours: (&Plan, &Design), theirs: (&Plan, &Design)) -> Comparison {
         let row = |(a, b): (&Figure, &Figure)| Row {
             what: a.what,
             ours: a.value,
@@ -70,7 +70,7 @@ impl Against {
             let (ours, theirs) = (cost(ours, kind), cost(theirs, kind));
             (ours.is_some() || theirs.is_some()).then_some(Blast { kind, ours, theirs })
         });
-        Against {
+        Comparison {
             ours: ours.0.topology().name.to_string(),
             theirs: theirs.0.topology().name.to_string(),
             figures: ours.1.figures.iter().zip(&theirs.1.figures).map(row).collect(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Failed, Left};
+use super::{Failed, Remaining};
 use crate::element::{Element, Elements};
 use crate::outcome::Outcome;
 
@@ -18,7 +18,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Remaining capacity.
-    pub left: Left,
+    pub left: Remaining,
 }
 
 impl Answer {
@@ -28,7 +28,7 @@ impl Answer {
             fabric: elements.fabric.topology().name.to_string(),
             failed: Failed::new(elements, failed),
             seed,
-            left: Left::new(elements, outcome),
+            left: Remaining::new(elements, outcome),
         }
     }
 }

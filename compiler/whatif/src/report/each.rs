@@ -12,7 +12,7 @@ use crate::element::{Element, Elements, Kind};
 
 /// Report on every failure of some kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Each {
+pub struct EachReport {
     /// The fabric.
     pub fabric: String,
     /// BLAKE3 of the fabric and of all parameters except the part; equal in the reports of all shards.
@@ -44,7 +44,7 @@ pub struct PartOf {
 
 /// Parameters of the report, without kinds.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct EachQuestion<'a> {
     /// BLAKE3 of the fabric and of all parameters except the part.
     pub question: String,
     /// The part whose elements fail.
@@ -59,7 +59,7 @@ pub struct Asked<'a> {
 
 /// Why reports of shards cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoWhole {
+pub enum MergeError {
     /// A report is not that of a shard.
     #[error(
         "`{0}` is not the report of a shard; expected the output of `closc whatif --shard I/N --format json`"
@@ -117,13 +117,13 @@ pub enum NoWhole {
     },
 }
 
-impl Each {
+impl EachReport {
     /// Makes the report.
-    pub fn new(elements: Elements<'_>, asked: Asked<'_>, pairs: u64, classes: &[Class]) -> Each {
+    pub fn new(elements: Elements<'_>, asked: EachQuestion<'_>, pairs: u64, classes: &[Class]) -> EachReport {
         let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
         // Only reports on shards keep the exact integers, which a merge needs.
         let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
-        Each {
+        EachReport {
             classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
             fabric: elements.fabric.topology().name.to_string(),
             question: asked.question,
@@ -137,28 +137,28 @@ impl Each {
 
     /// Merges the reports on all shards, each with its name. Every failure is in exactly one shard, with its impact on
     /// the complete fabric. So the counts of failures with equal impact are added.
-    pub fn merge(answers: Vec<(String, Each)>) -> Result<Each, NoWhole> {
-        let mut known: BTreeMap<u32, (String, Each)> = BTreeMap::new();
-        let mut first: Option<(String, Each, u32)> = None;
+    pub fn merge(answers: Vec<(String, EachReport)>) -> Result<EachReport, MergeError> {
+        let mut known: BTreeMap<u32, (String, EachReport)> = BTreeMap::new();
+        let mut first: Option<(String, EachReport, u32)> = None;
         for (name, each) in answers {
             let shard = each.part.as_ref().and_then(|part| part.shard);
-            let Some((index, of)) = shard else { return Err(NoWhole::NoShard(name)) };
+            let Some((index, of)) = shard else { return Err(MergeError::NoShard(name)) };
             each.check_values(&name, (index, of))?;
             match &first {
                 Some((one, other, n)) if other.question != each.question || *n != of => {
-                    return Err(NoWhole::Other { one: one.clone(), other: name });
+                    return Err(MergeError::Other { one: one.clone(), other: name });
                 }
                 Some(_) => {}
-                None => first = Some((name.clone(), Each { classes: Vec::new(), ..each.clone() }, of)),
+                None => first = Some((name.clone(), EachReport { classes: Vec::new(), ..each.clone() }, of)),
             }
             if let Some((one, _)) = known.get(&index) {
-                return Err(NoWhole::Twice { index, of, one: one.clone(), other: name });
+                return Err(MergeError::Twice { index, of, one: one.clone(), other: name });
             }
             known.insert(index, (name, each));
         }
-        let Some((_, mut whole, of)) = first else { return Err(NoWhole::NoShard("-".to_owned())) };
+        let Some((_, mut whole, of)) = first else { return Err(MergeError::NoShard("-".to_owned())) };
         if let Some(index) = (0..of).find(|index| !known.contains_key(index)) {
-            return Err(NoWhole::Missing { index, of });
+            return Err(MergeError::Missing { index, of });
         }
         for (name, each) in known.into_values() {
             for cost in each.classes {
@@ -167,12 +167,12 @@ impl Each {
                     continue;
                 };
                 let why = || "the total does not fit in 128 bits".to_owned();
-                let unsound = || NoWhole::Unsound { name: name.clone(), field: "failures", why: why() };
+                let unsound = || MergeError::Unsound { name: name.clone(), field: "failures", why: why() };
                 other.add(cost).ok_or_else(unsound)?;
             }
         }
         if whole.classes.is_empty() {
-            return Err(NoWhole::Nothing { fabric: whole.fabric, together: whole.together });
+            return Err(MergeError::Nothing { fabric: whole.fabric, together: whole.together });
         }
         whole.classes.sort_by(Cost::order);
         if whole.overview {
@@ -182,12 +182,12 @@ impl Each {
             whole.classes.sort_by_key(place);
         }
         whole.classes = whole.classes.into_iter().map(|cost| cost.rounded(whole.pairs)).collect();
-        Ok(Each { part: None, ..whole })
+        Ok(EachReport { part: None, ..whole })
     }
 
     /// Rejects a report on a shard with impossible values.
-    fn check_values(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
-        let refuse = |field, why: String| Err(NoWhole::Unsound { name: name.to_owned(), field, why });
+    fn check_values(&self, name: &str, (index, of): (u32, u32)) -> Result<(), MergeError> {
+        let refuse = |field, why: String| Err(MergeError::Unsound { name: name.to_owned(), field, why });
         if index >= of {
             return refuse("shard", format!("shard {index} of {of} is out of range"));
         }

@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, kind_word};
 
 /// Pairs at the same distance.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Apart {
+pub struct ByDistance {
     /// Distance.
     pub kind: &'static str,
     /// Unordered pairs of NICs.
@@ -44,7 +44,7 @@ pub struct Worst {
 
 /// Remaining capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Left {
+pub struct Remaining {
     /// Unordered pairs of NICs.
     pub pairs: u64,
     /// Pairs that lose a path.
@@ -68,13 +68,13 @@ pub struct Left {
     /// Histogram of the share of planned bandwidth: lower bound, upper bound, number of pairs.
     pub shares: Vec<(f64, f64, u64)>,
     /// Pairs by distance.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<ByDistance>,
     /// The worst pairs.
     pub worst: Vec<Worst>,
 }
 
-impl Left {
-    pub(crate) fn new(elements: Elements<'_>, outcome: &Outcome) -> Left {
+impl Remaining {
+    pub(crate) fn new(elements: Elements<'_>, outcome: &Outcome) -> Remaining {
         let topology = elements.fabric.topology();
         let full = nic_gbps(topology);
         let mut alone: BTreeMap<u64, u64> = BTreeMap::new();
@@ -82,7 +82,7 @@ impl Left {
             *alone.entry(*mbps).or_default() += pairs;
         }
         let nic = |nic| elements.name(Element::Nic(nic));
-        Left {
+        Remaining {
             pairs: outcome.pairs(),
             pairs_touched: outcome.touched,
             pairs_cut_off: outcome.cut_off,
@@ -97,7 +97,7 @@ impl Left {
             apart: outcome
                 .apart
                 .iter()
-                .map(|apart| Apart {
+                .map(|apart| ByDistance {
                     kind: kind_word(apart.kind),
                     pairs: apart.paths.pairs(),
                     paths: Spread::new(&apart.paths, apart.planned as f64, 1.0),

@@ -9,7 +9,7 @@ use closc_whatif::Losses;
 
 /// Remaining capacity of a pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct Remaining {
     /// Paths of each plane, before and after; two directions each.
     pub(crate) before: Vec<[u64; 2]>,
     pub(crate) after: Vec<[u64; 2]>,
@@ -17,7 +17,7 @@ pub(crate) struct Left {
 }
 
 /// Walks every path of every pair.
-pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Left> {
+pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Remaining> {
     if !plan.is_source_routed() {
         return spread(plan, given, losses);
     }
@@ -27,7 +27,8 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
     for from in &nics {
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
-            let mut left = Left { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
+            let mut left =
+                Remaining { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
             for path in plan.paths(*from, *to) {
                 left.planned += 1;
                 let plane = usize::from(path.plane.0);
@@ -45,7 +46,7 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
 }
 
 /// Counts the paths of every pair if switches choose.
-fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Left> {
+fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Remaining> {
     let lost = |all: &[&Losses], nic: &Nic| all.iter().any(|losses| losses.nics.contains(nic));
     let of = |all: &[&Losses]| {
         let planes: Vec<_> = all.iter().flat_map(|losses| &losses.planes).collect();
@@ -72,7 +73,7 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
             if planned == 0 {
                 continue;
             }
-            let left = Left { before: left(&before, &then), after: left(&after, &now), planned };
+            let left = Remaining { before: left(&before, &then), after: left(&after, &now), planned };
             found.insert((*from, *to), left);
         }
     }

@@ -1,8 +1,8 @@
 //! Entries of the pipeline `fabric` (`p4/pipelines/fabric`), and of pipelines with the same tables.
 //!
 //! In: the intent of a T0, T1 or T2, and the [`Form`] of the pipeline. Out: the entries of each table.
-//! Invariants: ids of next hops are positions of ports on the panel, so that a port keeps its next hop when
-//! other ports are added or removed. A port without a cable has no entry, so its packets are dropped.
+//! Invariants: ids of next hops are positions of ports on the panel. So a port keeps its next hop when other
+//! ports are added or removed. A port without a cable has no entry, so its packets are dropped.
 
 mod classes;
 mod groups;

@@ -84,7 +84,10 @@ pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
 fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
     let Some((_, times)) = BY_PORT.iter().find(|(by_port, _)| *by_port == name) else { return Ok(None) };
     if now != times << NARROW {
-        return Err(format!("`{name}` has {now} entries, not {times} for each of {} ports", 1 << NARROW));
+        return Err(format!(
+            "`{name}` has {now} entries, expected {times} for each of {} ports",
+            1 << NARROW
+        ));
     }
     Ok(Some(times << bits))
 }
@@ -125,7 +128,7 @@ fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
 }
 
 fn expect(objects: &str, found: usize, wanted: usize) -> Result<(), String> {
-    if found == wanted { Ok(()) } else { Err(format!("{found} {objects}, not {wanted}")) }
+    if found == wanted { Ok(()) } else { Err(format!("{found} {objects}, expected {wanted}")) }
 }
 
 /// The number of times that each rule was applied.
@@ -190,7 +193,11 @@ fn widen_program(mut program: Value, bits: u8, wanted: &Found) -> Result<Value, 
     for part in ["parsers", "actions", "pipelines"] {
         literals.walk(&mut program[part]);
     }
-    if literals.found == *wanted { Ok(program) } else { Err(format!("{:?}, not {wanted:?}", literals.found)) }
+    if literals.found == *wanted {
+        Ok(program)
+    } else {
+        Err(format!("rules applied {:?}, expected {wanted:?}", literals.found))
+    }
 }
 
 fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> + use<'v> {
