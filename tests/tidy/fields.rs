@@ -117,7 +117,7 @@ fn named(settings: &str) -> Vec<String> {
 fn what_a_target_can_do_is_said_of_fields() {
     for capability in closc_platform::capability::Capability::ALL {
         for setting in named(capability.settings()) {
-            assert!(is_field(&setting), "`{setting}` of {capability:?} is no field of the language");
+            assert!(is_field(&setting), "`{setting}` of {capability:?} is not a field of the language");
         }
     }
     assert_eq!(named("a.b, c"), ["a.b", "a.c"]);

@@ -136,7 +136,7 @@ fn a_push_that_cannot_begin_is_logged_as_failed() {
     let place = Place::new();
     place.write(
         "inventory.yaml",
-        "devices: { p0-t0-001: { endpoint: \"unix:nobody.sock\", device_id: 1 } }\n",
+        "devices: { p0-t0-001: { endpoint: \"unix:absent.sock\", device_id: 1 } }\n",
     );
     let tree = place.text("tree");
     place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", &tree, "--quiet"]);

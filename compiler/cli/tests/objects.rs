@@ -184,13 +184,13 @@ mod store {
         store.ends(&place, 0, &["compile", "fabric.yaml", "--out", TREE]);
         store.ends(&place, 0, &["verify", TREE]);
         // Unencrypted endpoints are rejected at once.
-        let nobody = |url: &str, allow: &str| {
+        let rejected = |url: &str, allow: &str| {
             let mut command = store.command(&place, &["compile", "fabric.yaml", "--out", TREE]);
             command.env("AWS_ENDPOINT_URL", url).env("AWS_ALLOW_HTTP", allow);
             ended(&command.output().expect("closc runs"), 1)
         };
         let here = format!("http://127.0.0.1:{}", store.port);
-        assert!(nobody(&here, "false").contains("set `AWS_ALLOW_HTTP=true`"));
-        assert!(nobody("http://192.0.2.1:9000", "true").contains("use `https`"));
+        assert!(rejected(&here, "false").contains("set `AWS_ALLOW_HTTP=true`"));
+        assert!(rejected("http://192.0.2.1:9000", "true").contains("use `https`"));
     }
 }

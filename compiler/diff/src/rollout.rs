@@ -355,7 +355,7 @@ impl Work {
             while !left.is_empty() {
                 let now = fitting(left.len(), size, |count| fits(old, base, &gone, &left[..count], limit))?;
                 let (now, later) = left.split_at(now);
-                // The last wave of a plane is smaller: its size is no estimate for the next plane.
+                // The last wave of a plane is smaller, so its size does not predict that of the next plane.
                 size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
                 gone.extend(&lost);

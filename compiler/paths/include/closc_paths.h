@@ -20,7 +20,7 @@ enum closc_paths_fault {
     CLOSC_PATHS_CHECKSUM = 4, /* damaged */
     CLOSC_PATHS_LAYOUT = 5,   /* a section lies outside the file, or a number is out of range */
     CLOSC_PATHS_LONG = 6,     /* longer than its header says */
-    CLOSC_PATHS_NAME = 7      /* behind the denials is something that is no name of a fabric */
+    CLOSC_PATHS_NAME = 7      /* the text after the denials is not a name in a fabric */
 };
 
 struct closc_paths_table {

@@ -35,8 +35,8 @@ pub(crate) struct NoUsableValue {
 /// Denied paths by destination: all groups, the groups of a zone, or one group.
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
-/// Returns the first NIC, group and plane without a usable value, and the number of these combinations; `None` if there
-/// is no such combination.
+/// Returns the first NIC, group and plane without a usable value, and the number of these combinations; `None` if all
+/// have one.
 pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
     let topology = plan.topology();
     let exceptions = &topology.exceptions;

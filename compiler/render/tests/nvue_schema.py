@@ -33,7 +33,7 @@ def strange(model, value, path, counts):
     for key, below in value.items():
         counts["keys"] += 1
         if not isinstance(key, str):
-            return f"{path}.{key!r} is no text"
+            return f"{path}.{key!r} is not text"
         if key not in fields:
             return f"{path}.{key} is not in the schema"
         annotation = fields[key].annotation
@@ -42,7 +42,7 @@ def strange(model, value, path, counts):
         for name, one in named:
             counts["keys"] += name is not None
             if name is not None and not isinstance(name, str):
-                return f"{path}.{key}.{name!r} is no text"
+                return f"{path}.{key}.{name!r} is not text"
             if inner and isinstance(one, dict):
                 fault = strange(inner[0], one, ".".join(filter(None, [path, key, name])), counts)
                 if fault:

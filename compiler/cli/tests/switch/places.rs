@@ -237,7 +237,7 @@ impl Site {
             let device = format!("{{ endpoint: '{}', device_id: 1, plane: 0 }}", switch.address);
             place.write(&format!("{name}.yaml"), format!("devices: {{ p0-t0-001: {device} }}\n"));
         }
-        place.write("none.yaml", "devices: { p0-t0-001: { endpoint: 'unix:nobody.sock', device_id: 1 } }\n");
+        place.write("none.yaml", "devices: { p0-t0-001: { endpoint: 'unix:absent.sock', device_id: 1 } }\n");
         Site { place, _switches: switches }
     }
 

@@ -163,7 +163,7 @@ fn plaintext_beyond_this_machine_is_named() {
         said.contains("1 of 1 switches are reached over the network without TLS") && said.contains(NAME),
         "{said}"
     );
-    for local in ["127.0.0.1:1", "[::1]:1", "unix:nobody.sock"] {
+    for local in ["127.0.0.1:1", "[::1]:1", "unix:absent.sock"] {
         assert!(!inventory(local, "").contains("without TLS"), "{local}");
     }
     assert!(!inventory("switch.example:9559", ", tls: { ca: ca.pem }").contains("without TLS"));

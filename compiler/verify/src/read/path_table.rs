@@ -188,7 +188,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
     };
     let layout = Layout::new(document.segments, document.planes.len());
     if !layout.fits() {
-        return Err("the fields of a uSID take more than 16 bits, the plane is in uSIDs and in the block, or that is no /32"
+        return Err("the fields of a uSID take more than 16 bits, the plane is in uSIDs and in the block, or the block is not a /32"
             .to_owned());
     }
     for (at, plane) in document.planes.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 import sys
 
-# Modules are the system's. Of `python3 -c` the first place to look is the folder of whoever runs it.
+# Modules are those of the system. `python3 -c` would search the working directory first.
 sys.path = [place for place in sys.path if place]
 
 import json
