@@ -160,7 +160,7 @@ fn files(ending: &str) -> Vec<PathBuf> {
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
         .current_dir(root())
         .output();
-    // It also refuses a tree that belongs to somebody else, or that is not a checkout.
+    // Git also rejects a tree that belongs to another user, or that is not a checkout.
     let Some(output) = listed.ok().filter(|output| output.status.success()) else {
         closc_skip::skip("git does not list the files of the tree, so they are not looked at");
         return Vec::new();

@@ -73,7 +73,7 @@ fn request(bytes: &[u8]) {
     let request = Request { is_post, path, query, headers, body, ..Request::default() };
     let answer = DESK.answer(&request);
     assert!((200..600).contains(&answer.status));
-    assert!(!request.is_post || answer.status != 200, "nobody has the token");
+    assert!(!request.is_post || answer.status != 200, "no request has the token");
 }
 
 fn state(bytes: &[u8]) {

@@ -170,7 +170,7 @@ fn a_damaged_or_missing_file_is_written_again() {
     let place = Place::new();
     place.compile(BASE, "out", &[]);
     let whole = place.bytes("out");
-    fs::write(place.path("out/switches/p0-t0-001/ip.batch"), "# somebody was here\n").unwrap();
+    fs::write(place.path("out/switches/p0-t0-001/ip.batch"), "# edited by hand\n").unwrap();
     fs::remove_file(place.path("out/cables/plane-0.csv")).unwrap();
     place.compile(BASE, "out", &[]);
     assert_eq!(place.bytes("out"), whole);

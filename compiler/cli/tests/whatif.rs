@@ -137,7 +137,7 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
     let place = Whatif::new();
     place.0.write(
         "trace.csv",
-        "time,event,element\n# a T1 reboots, and a port flaps meanwhile\n10,down,p0-t1-001\n\
+        "time,event,element\n# a port flaps while a T1 reboots\n10,down,p0-t1-001\n\
          15,down,su001-n001/nic0.p1\n15,down,p0-t0-001\n20,up,su001-n001/nic0.p1\n70,up,p0-t1-001\n",
     );
     let text = place.ends(1, &["small.yaml", "--trace", "trace.csv"]);

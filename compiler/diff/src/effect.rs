@@ -247,8 +247,8 @@ pub(crate) fn rollout(
     }
     if mixes.others {
         steps.push(
-            "not hitless: new paths come together with changes that need a drain, and meanwhile no configuration says which \
-             switches already use the new paths: split them into two changes, unless one follows from the other"
+            "not hitless: new paths come together with changes that need a drain, and in the meantime no configuration shows \
+             which switches already use the new paths: split them into two changes, unless one follows from the other"
                 .to_owned(),
         );
     }

@@ -18,7 +18,7 @@ pub mod gnmic;
 pub mod prometheus;
 pub mod sflow;
 
-/// How collectors address devices.
+/// Device names or addresses that collectors use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
     /// DNS domain of their names. Without one, switches have their management addresses as targets, and nodes their

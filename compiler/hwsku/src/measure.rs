@@ -187,7 +187,7 @@ pub struct Measured {
     pub id: String,
     /// Its YAML.
     pub text: String,
-    /// What was not measured, and what differs from the catalogue.
+    /// Values that were not measured, and differences from the catalogue.
     pub notes: Vec<String>,
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
     used.map(|used| if let Use::Split(split) = used { Some(split) } else { None }).collect()
 }
 
-/// How ports use a cage.
+/// Use of a cage by ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Unused,

@@ -61,8 +61,8 @@ pub static NOT_ISOLATED: Rule = Rule {
     code: "E0822",
     title: "a cable cannot be isolated",
     what: "If `exceptions.isolated` is set, `routing` is `srv6-static`. closc isolates a cable with an \
-           access list on the switch ports at its ends. These switches run SONiC, because closc writes the \
-           list for no other system.",
+           access list on the switch ports at its ends. These switches have `os: sonic`, because closc \
+           writes the list only for it.",
     why: "The list drops every received IPv6 packet except ICMPv6. It stops hosts that still send over a \
            drained cable. In other routing modes, switches avoid a drained cable themselves unless no \
            other path is left. There the list would drop this remaining traffic, and end BGP sessions. If \

@@ -360,7 +360,7 @@ pub struct Ecmp {
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
-    /// How switches choose among next hops of equal cost, if they have a choice ([`Topology::balance`]).
+    /// Selection among next hops of equal cost, if switches have a choice ([`Topology::balance`]).
     #[serde(skip_serializing_if = "TierBalance::is_default")]
     pub balance: TierBalance,
 }

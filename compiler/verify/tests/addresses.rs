@@ -229,7 +229,7 @@ fn an_address_that_is_not_the_devices_own_is_found() {
                         let key = (place.path.file_name().unwrap_or_default().to_owned(), place.kind.clone());
                         missed
                             .lock()
-                            .expect("nobody panics with it")
+                            .expect("no thread panics with it")
                             .entry(key)
                             .or_insert_with(Vec::new)
                             .push(what);
@@ -238,7 +238,7 @@ fn an_address_that_is_not_the_devices_own_is_found() {
             });
         }
     });
-    let missed = missed.into_inner().expect("nobody panics with it");
+    let missed = missed.into_inner().expect("no thread panics with it");
     let count: usize = missed.values().map(Vec::len).sum();
     println!("{} addresses damaged, {count} not found", cases.len());
     let shown: Vec<String> = missed.values().map(|all| format!("{} like {}", all.len(), all[0])).collect();

@@ -182,14 +182,14 @@ fn an_object_that_is_not_there_is_found() {
                         let bytes = &trees.tree(word.base).files[&word.path];
                         let name = String::from_utf8_lossy(&bytes[word.range.clone()]).into_owned();
                         let what = format!("{:?} {}: `{name}` in `{}`", word.base, word.path, word.line);
-                        let mut missed = missed.lock().expect("nobody panics with it");
+                        let mut missed = missed.lock().expect("no thread panics with it");
                         missed.insert(what);
                     }
                 }
             });
         }
     });
-    let missed = missed.into_inner().expect("nobody panics with it");
+    let missed = missed.into_inner().expect("no thread panics with it");
     let shown: Vec<&String> = missed.iter().collect();
     println!("{} names changed, {} not found", cases.len(), shown.len());
     assert!(

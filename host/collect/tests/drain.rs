@@ -26,18 +26,18 @@ fn all_agents_are_asked_at_once_and_twice() {
         let listener = UnixListener::bind(folder.path().join(format!("{at}.sock"))).expect("it can be bound");
         let (together, asked, address) = (together.clone(), asked.clone(), plan.addresses().nic(*nic));
         std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("somebody connects");
+            let (mut stream, _) = listener.accept().expect("a client connects");
             let own = stream.try_clone().expect("it can be shared");
             for line in BufReader::new(own).lines().map_while(Result::ok) {
                 let request: Value = serde_json::from_str(&line).expect("requests are JSON");
                 let op = request["op"].as_str().unwrap_or_default().to_owned();
-                asked.lock().expect("nobody panicked").push((at, op.clone()));
+                asked.lock().expect("no thread panicked").push((at, op.clone()));
                 together.wait();
                 let answer = match op.as_str() {
                     "denials" => json!({ "nic": address, "denials": [] }),
                     _ => json!({ "id": 7 }),
                 };
-                writeln!(stream, "{answer}").expect("somebody reads");
+                writeln!(stream, "{answer}").expect("the client reads");
             }
         });
     }
@@ -46,7 +46,7 @@ fn all_agents_are_asked_at_once_and_twice() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
     let done = runtime.block_on(io::drain(&plan, &sockets, element, true));
     assert!(done.len() == nics.len() && done.iter().all(|agent| agent.done == Ok(1)), "{done:?}");
-    let mut asked = asked.lock().expect("nobody panicked").clone();
+    let mut asked = asked.lock().expect("no thread panicked").clone();
     asked.sort();
     let twice = |at: usize| [(at, "denials".to_owned()), (at, "deny".to_owned())];
     assert_eq!(asked, (0..nics.len()).flat_map(twice).collect::<Vec<_>>());
@@ -54,7 +54,7 @@ fn all_agents_are_asked_at_once_and_twice() {
 
 /// Reads a request and does not answer until all others are done, or the client gives up.
 fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
-    let (mut stream, _) = listener.accept().expect("somebody connects");
+    let (mut stream, _) = listener.accept().expect("a client connects");
     stream.set_nonblocking(true).expect("it can be set");
     let mut bytes = [0; 256];
     while ends.recv_timeout(Duration::from_millis(5)) == Err(RecvTimeoutError::Timeout) {
@@ -88,15 +88,15 @@ fn agents_that_hang_delay_nobody() {
         let (gave_up, after, done) = (gave_up.clone(), after.clone(), done.clone());
         let address = plan.addresses().nic(nic);
         std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("somebody connects");
+            let (mut stream, _) = listener.accept().expect("a client connects");
             let own = stream.try_clone().expect("it can be shared");
             for line in BufReader::new(own).lines().map_while(Result::ok) {
                 let is_question = line.contains("denials");
                 let answer =
                     if is_question { json!({ "nic": address, "denials": [] }) } else { json!({ "id": 7 }) };
-                writeln!(stream, "{answer}").expect("somebody reads");
+                writeln!(stream, "{answer}").expect("the client reads");
                 if !is_question {
-                    after.lock().expect("nobody panicked").push(gave_up.load(Ordering::SeqCst));
+                    after.lock().expect("no thread panicked").push(gave_up.load(Ordering::SeqCst));
                     done.send(()).expect("the test waits");
                 }
             }
@@ -115,7 +115,7 @@ fn agents_that_hang_delay_nobody() {
     let asked = runtime.block_on(io::drain(&plan, &sockets, element, true));
     waiter.join().expect("every agent was asked");
     assert_eq!(
-        *after.lock().expect("nobody panicked"),
+        *after.lock().expect("no thread panicked"),
         vec![0; nics],
         "hung agents that were given up before"
     );

@@ -105,11 +105,11 @@ impl Site {
         assert!(wrong.iter().any(|line| line.contains(words)), "{command}: {wrong:#?}");
         for _ in 0..3 {
             for line in self.wrong() {
-                let mend = line.rsplit('`').nth(1).unwrap_or_else(|| panic!("no command: {line}"));
-                self.does(mend);
+                let fix = line.rsplit('`').nth(1).unwrap_or_else(|| panic!("no command: {line}"));
+                self.does(fix);
             }
         }
-        assert_eq!(self.wrong(), Vec::<String>::new(), "{command} is mended");
+        assert_eq!(self.wrong(), Vec::<String>::new(), "{command} is fixed");
     }
 }
 

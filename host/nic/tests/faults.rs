@@ -163,7 +163,7 @@ impl Site {
                 break Err(format!("{found:?}"));
             }
         };
-        quietly(|watch| self.lab.as_mut().unwrap().mend(None, watch)).unwrap();
+        quietly(|watch| self.lab.as_mut().unwrap().repair(None, watch)).unwrap();
         match done {
             Ok(_) if !wrong.is_empty() => Err(format!("for a while also {wrong:?}")),
             done => done,

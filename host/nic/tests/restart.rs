@@ -161,12 +161,12 @@ impl Site {
         agent
     }
 
-    /// Ends an agent by a signal, and starts the next one once `meanwhile` has returned.
-    fn restart(&mut self, group: usize, signal: Signal, meanwhile: impl FnOnce()) {
+    /// Ends an agent by a signal, and starts the next one once `during` has returned.
+    fn restart(&mut self, group: usize, signal: Signal, during: impl FnOnce()) {
         let pid = Pid::from_raw(self.agents[group - 1].id().cast_signed());
         kill(pid, signal).unwrap();
         self.agents[group - 1].wait().unwrap();
-        meanwhile();
+        during();
         self.agents[group - 1] = self.start(group);
     }
 

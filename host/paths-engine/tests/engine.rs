@@ -118,7 +118,7 @@ fn a_reload_keeps_what_did_not_change() {
     engine.answered(path, 2, good, 6);
     while engine.next_event().is_some() {}
     let new = Table::open(&after).unwrap();
-    engine.reload(&old, &new, 7, |_| panic!("nobody left")).unwrap();
+    engine.reload(&old, &new, 7, |_| panic!("no destination is closed")).unwrap();
     let state = |plane: u8, n: usize| engine.values(path).filter(|v| v.plane == plane).nth(n).unwrap();
     assert_eq!((state(0, 1).state, state(0, 1).lost), (State::AssumedBad, 1));
     assert_eq!(state(2, 0).state, State::Good);
@@ -128,7 +128,7 @@ fn a_reload_keeps_what_did_not_change() {
     assert_eq!((event.cause, event.to, event.entropy), (Cause::Table, State::Denied, ev(&engine, 1, 1)));
     assert!(engine.next_event().is_none());
     // After a reload of the old table, the value has its earlier state: it is not bad.
-    engine.reload(&new, &old, 8, |_| panic!("nobody left")).unwrap();
+    engine.reload(&new, &old, 8, |_| panic!("no destination is closed")).unwrap();
     assert_eq!(engine.values(path).filter(|v| v.plane == 1).nth(1).unwrap().state, State::Unknown);
 }
 
@@ -312,7 +312,7 @@ fn first_packets_spread_over_planes_and_values() {
             // A pair of NICs always starts at the same path, even after a reload.
             if downlink % 32 == 0 {
                 let again = engine.open(&table, nic(group, downlink), 9).unwrap();
-                engine.reload(&table, &table, 10, |_| panic!("nobody left")).unwrap();
+                engine.reload(&table, &table, 10, |_| panic!("no destination is closed")).unwrap();
                 assert_eq!(engine.pick(again), Some(pick));
                 engine.close(again);
             }

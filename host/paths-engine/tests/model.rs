@@ -140,7 +140,7 @@ impl Pair {
     fn reload(&mut self) {
         let table = Table::open(&self.bytes).unwrap();
         let (before, in_use) = (self.healths(), self.in_use());
-        self.engine.reload(&table, &table, self.now, |_| panic!("nobody left")).unwrap();
+        self.engine.reload(&table, &table, self.now, |_| panic!("no destination is closed")).unwrap();
         assert_eq!(
             (before, in_use),
             (self.healths(), self.in_use()),

@@ -23,7 +23,7 @@ pub struct FactoryNote {
     pub state: FactoryState,
     /// The consequence.
     pub effect: String,
-    /// How many switches it concerns.
+    /// Number of affected switches.
     pub switches: usize,
     /// The first of them.
     pub first: String,

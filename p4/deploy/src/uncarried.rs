@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Uncarried {
     /// The file.
     pub file: String,
-    /// How many switches have it.
+    /// Number of switches that have it.
     pub switches: usize,
     /// The first of them.
     pub first: String,

@@ -19,9 +19,9 @@ pub static RULES: &[&Rule] = &[&FIT, &PIPELINE];
 static FIT: Rule = Rule {
     code: "E0908",
     title: "a switch needs more than its P4 pipeline supports",
-    what: "Ports, classes, marking thresholds, routes and groups of every P4 switch are within the limits \
-           of its pipeline. The message contains the limit that is exceeded. `pins` uses the pipeline \
-           `sai`.",
+    what: "Ports, classes, marking thresholds, routes and next-hop groups of every P4 switch are within \
+           the limits of its pipeline. The message contains the limit that is exceeded. Switches with `os: \
+           pins` use the pipeline `sai`.",
     why: "A target rejects the first entry that exceeds a limit, and the switch is then only partly \
            configured. A marking threshold above the largest queue depth of the pipeline has no effect.",
     example: "fabric: deep\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
@@ -29,7 +29,7 @@ static FIT: Rule = Rule {
               cables:\n  nic-t0: { length: 3m, medium: virtual }\n  t0-t1: { length: 30m, medium: virtual }\n\
               # queue depths of the pipeline of `bmv2` end at 4.8 GB\n\
               qos: { base: lossy-trim, classes: { data: { ecn: { thresholds: { min: 1GB, max: 9GB, probability: 5 } } } } }",
-    fix: "Reduce the number that the message names, or use another operating system.",
+    fix: "Make the change in the `help` line of the message, or use another operating system or platform.",
 };
 
 /// A pipeline that a platform cannot have.

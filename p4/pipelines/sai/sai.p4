@@ -22,7 +22,7 @@
 
 control ingress(inout headers_t headers, inout local_metadata_t local_metadata, inout standard_metadata_t standard_metadata) {
     apply {
-        // Whatever nothing below sends on is dropped.
+        // Packets that no table below forwards are dropped.
         mark_to_drop(standard_metadata);
         // Too short is fatal only in or below the network header.
         bool is_readable = standard_metadata.parser_error == error.NoError

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn the_port_that_means_drop_is_the_last() {
         assert_eq!(with_ports(9).doubt_drop_port(DROP_PORT), None);
-        assert_eq!(with_ports(9).doubt_drop_port(510), None, "somebody chose it");
+        assert_eq!(with_ports(9).doubt_drop_port(510), None, "the operator chose it");
         assert_eq!(with_ports(10).doubt_drop_port(1023), None);
         let doubt = with_ports(10).doubt_drop_port(DROP_PORT).expect("512 to 1023 are ports");
         assert_eq!(

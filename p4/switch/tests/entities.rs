@@ -484,7 +484,7 @@ fn digests_come_once_until_acknowledged() {
     let (mut bench, info) = (Bench::new(), info());
     let entry = info.entry("exact_dst").expect("a table").exact("dst", 1u8).action("learn", &[]);
     bench.write(v1::Update::insert(entry.build().expect("an entry")));
-    assert!(bench.send_for_digests(1, &ethernet(1, 2, 3)).is_empty(), "nobody asked for it");
+    assert!(bench.send_for_digests(1, &ethernet(1, 2, 3)).is_empty(), "digests are not enabled yet");
     let config =
         v1::digest_entry::Config { max_timeout_ns: 0, max_list_size: 1, ack_timeout_ns: 1_000_000_000 };
     let ask = digest(&info, "learn_t", config).expect("a digest");

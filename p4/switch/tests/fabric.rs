@@ -152,7 +152,7 @@ fn packets_that_got_lost_are_kept_where_that_is_asked_for() {
     }
     let mut fabric = row(1, FabricConfig::default());
     fabric.inject(Node(0), 7, ethernet(8, 2, 3));
-    assert!(fabric.run().is_empty() && fabric.take_lost().is_empty(), "nobody asked");
+    assert!(fabric.run().is_empty() && fabric.take_lost().is_empty(), "lost packets are not kept by default");
 }
 
 #[test]

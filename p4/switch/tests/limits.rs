@@ -129,7 +129,7 @@ async fn short_requests_and_primaries_wait_for_no_stranger() {
         );
         assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
     };
-    tokio::time::timeout(Duration::from_mins(2), work).await.expect("nobody is in its way");
+    tokio::time::timeout(Duration::from_mins(2), work).await.expect("idle connections do not block it");
 }
 
 /// Other files at the path of a socket are not replaced.
@@ -143,7 +143,7 @@ async fn only_a_socket_that_nobody_serves_is_replaced() {
     assert_eq!(std::fs::read(&path).expect("it is still there"), b"precious");
     std::fs::remove_file(&path).expect("it is ours");
     drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
-    assert!(Endpoint::serve_unix(service, &path).await.is_ok(), "nobody serves it any more");
+    assert!(Endpoint::serve_unix(service, &path).await.is_ok(), "no process serves it any more");
 }
 
 #[tokio::test]

@@ -113,7 +113,7 @@ fn a_name_is_the_same_number_wherever_its_type_is() {
         let table_id = entry.table_id;
         assert_eq!(bench.read(v1::TableEntry { table_id, ..Default::default() }), [entry.into()]);
     }
-    let unknown = key(&rename(&info, "nobody", 1, ""));
+    let unknown = key(&rename(&info, "absent", 1, ""));
     assert_eq!(bench.read(unknown.clone()), []);
     assert_eq!(bench.refuse(v1::Update::delete(unknown)), Code::NotFound);
 }

@@ -212,15 +212,15 @@ fn models_restrict_what_they_say() {
         let info = Info::without_restrictions(info).expect("it is a P4Info");
         let default =
             built(info.entry("vrf_table").expect("there").exact("vrf_id", "").action("no_action", &[]));
-        let nobody = [("port", "1".into()), ("src_mac", 0u64.into())];
+        let params = [("port", "1".into()), ("src_mac", 0u64.into())];
         let interface =
             info.entry("router_interface_table").expect("there").exact("router_interface_id", "1");
-        let nobody = built(interface.action("unicast_set_port_and_src_mac", &nobody));
+        let zero_mac = built(interface.action("unicast_set_port_and_src_mac", &params));
         let acl = info.entry("acl_pre_ingress_table").ok().map(|entry| {
             let entry = entry.ternary("dscp", 3u8, 63u8).priority(1);
             built(entry.action("set_vrf", &[("vrf_id", "".into())]))
         });
-        for entry in [default, nobody].into_iter().chain(acl) {
+        for entry in [default, zero_mac].into_iter().chain(acl) {
             assert_eq!(bench.refuse(v1::Update::insert(entry)), Code::InvalidArgument);
         }
     }

@@ -380,9 +380,9 @@ async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     use closc_switch::EndpointError;
     let path = std::env::temp_dir().join(format!("closc-switch-{}.sock", std::process::id()));
     // As left by a switch that was killed.
-    drop(std::os::unix::net::UnixListener::bind(&path).expect("nobody else has this name"));
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("no other process has this name"));
     let service = Service::new([switch(DEVICE)]);
-    let endpoint = Endpoint::serve_unix(service.clone(), &path).await.expect("nobody serves it");
+    let endpoint = Endpoint::serve_unix(service.clone(), &path).await.expect("no process serves it");
     assert_eq!(endpoint.path(), path);
     let address = Address::plain(&format!("unix:{}", path.display())).expect("a path");
     let client = Client::connect(&address, DeviceId(DEVICE), Options::default()).await.expect("it listens");

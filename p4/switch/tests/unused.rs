@@ -74,7 +74,7 @@ fn entries_of_the_program_have_zeros_for_it() {
 #[test]
 fn what_could_be_bound_in_two_ways_is_refused() {
     for (name, params) in [("ingress.set_a", &["value", "unused"][..]), ("set_a", &["unused", "renamed"])] {
-        let error = pipeline(name, params).expect_err("nobody knows which parameter is which");
+        let error = pipeline(name, params).expect_err("the parameters are ambiguous");
         assert!(error.to_string().contains("come from different compilations"), "{error}");
     }
 }

@@ -71,7 +71,7 @@ enum CageEnd {
     Switch(Switch, u16),
 }
 
-/// What the links of an assembly have in common.
+/// Properties that all links of an assembly share.
 type Article = (&'static str, String, String);
 
 /// Sets of cages with a common link, each represented by one of its cages.

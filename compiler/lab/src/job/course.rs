@@ -98,7 +98,7 @@ impl Course {
             let began_ns = self.now_ns();
             let done = match &step.action {
                 Action::Break(fault) => lab.strike(fault, watch),
-                Action::Restore(name) => lab.mend(name.as_deref(), watch).map(drop),
+                Action::Restore(name) => lab.repair(name.as_deref(), watch).map(drop),
             };
             let failed = match done {
                 Ok(()) => None,

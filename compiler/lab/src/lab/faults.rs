@@ -213,7 +213,7 @@ impl Lab {
     /// Repairs every fault and puts every cable back. It cannot be interrupted, so that cables are never half restored.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
-        if self.mend(None, watch)? {
+        if self.repair(None, watch)? {
             self.reroute(&[], watch)?;
         }
         let names = self.state.changes.iter().flat_map(|change| match change {

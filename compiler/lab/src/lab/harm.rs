@@ -32,7 +32,7 @@ impl Lab {
     }
 
     /// Repairs the faults with a name, or all of them. Returns whether there were any.
-    pub fn mend(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
+    pub fn repair(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
         let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
         let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
         if repaired.is_empty() {

@@ -8,12 +8,12 @@ pub(crate) static RULE: Rule = Rule {
     code: "E1015",
     title: "layout does not fit the panel",
     what: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
-           `breakouts`. A layout that closc does not support contains the reason as `refused` instead of \
-           ports.",
+           `breakouts`. It has either ports (`down`, `up`) or `refused`: the reason why closc does not \
+           support the layout.",
     why: "A tier that names the layout would have ports that the switch does not have.",
     example: "panel: {cages: 64}  # 0 to 63\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
-    fix: "Correct `cages` or `breakout` of the layout. If closc does not support it, write `refused: \
-           REASON` instead of its ports.",
+    fix: "Correct `cages` or `breakout` of the layout. If the layout bundles ports into a LAG or spans two \
+           ASICs, closc does not support it: write `refused: REASON` instead of ports.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {

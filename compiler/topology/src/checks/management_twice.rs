@@ -10,7 +10,7 @@ use crate::draft::{Draft, ManagementFault};
 /// Two lines of the list of management ports have the same switch or address.
 pub(crate) static RULE: Rule = Rule {
     code: "E0515",
-    title: "a management port is listed twice",
+    title: "a switch or a management address is listed twice",
     what: "In the file of `addresses.management_list`, no switch has two lines, and no two switches have \
            the same address.",
     why: "If two switches have one address, packets reach one or the other at random. If a switch had two \

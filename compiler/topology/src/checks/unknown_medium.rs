@@ -12,7 +12,7 @@ use crate::suggest::{correct_value, listed, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0601",
     title: "an unknown medium",
-    what: "Every `medium` is one that closc knows.",
+    what: "Every `medium` is one that closc supports.",
     why: "The medium determines the reach of a cable and its entry in the bill of materials.",
     example: "cables: { t0-t1: { medium: dr44 } }",
     fix: "Use one of the media that the message lists.",

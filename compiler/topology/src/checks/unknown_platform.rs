@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// What can be meant by the name of an unknown platform.
+/// Suggestions for the name of an unknown platform.
 enum Advice<'a> {
     /// The name is a misspelling of this one.
     Meant(&'a str),

@@ -12,8 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0907",
     title: "switches reorder packets and NICs need them in order",
     what: "If `ecmp.balance` is `adaptive` or `spray` in a tier, `hosts.packet_order` is `any`.",
-    why: "Both send the packets of one flow over several paths, so they arrive out of order. A RoCE NIC with \
-           go-back-N mistakes an overtaken packet for a lost one, and retransmits everything after it.",
+    why: "Both send the packets of one flow over several paths, so they arrive out of order. A RoCE NIC \
+           with go-back-N mistakes an overtaken packet for a lost one. The sender then retransmits from \
+           that packet on.",
     example: "routing: ecmp-static\n\
               hosts: { groups: 64, per_group: 64, nic: { speed: 800G, lanes: 8 } }\n\
               ecmp: { balance: adaptive }\n\

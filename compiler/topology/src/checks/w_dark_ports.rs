@@ -16,8 +16,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "With so few T0s, fewer T1s with parallel links, or smaller T1s, cost less for the same bandwidth.",
     example: "# 64 T0s in each plane, below T1s with 256 ports\n\
            hosts: { groups: 64 }",
-    fix: "Set `tiers.t0.parallel` if the message shows a number, reserve ports with `tiers.t1.down: {spare: \
-           N}` if the fabric will grow, or use a smaller platform.",
+    fix: "If the message proposes a value of `tiers.t0.parallel`, set it. If the fabric will grow, reserve \
+           ports with `tiers.t1.down: {spare: N}`. Otherwise use a smaller platform.",
 };
 
 /// Counts the ports of a T1 in use.

@@ -210,9 +210,9 @@ impl Binding<'_, '_> {
             Party::Node(_) => false,
         };
         let needed = match self.device.language.asks {
-            Asks::Nobody => !is_asked(far.party),
+            Asks::None => !is_asked(far.party),
             Asks::Nics => matches!(far.party, Party::Switch(_)) && !is_asked(far.party),
-            Asks::Everybody => false,
+            Asks::All => false,
         };
         if !self.device.language.addresses {
             return;

@@ -68,7 +68,7 @@ fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
 /// Returns whether a device resolves the MAC address of every neighbour.
 fn asks(fabric: &Fabric, party: Party) -> bool {
     match party {
-        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.language.asks == Asks::Everybody),
+        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.language.asks == Asks::All),
         Party::Node(_) => false,
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn own_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
         let room = read::room_of(|file| files.manifest.files.contains_key(&folder.join(file)));
-        room.is_some_and(|room| room.language.asks == Asks::Everybody)
+        room.is_some_and(|room| room.language.asks == Asks::All)
     };
     (0..cabling.switches.len() as u32).into_par_iter().map(own).collect()
 }

@@ -54,7 +54,7 @@ impl Language {
         wire: [true; 3],
         negotiates_copper_only: false,
         states_peers: false,
-        asks: Asks::Everybody,
+        asks: Asks::All,
         quality: Quality::Unstated,
         link_local: LinkLocal::Talks,
         classes: Numbering::Stated,
@@ -90,12 +90,12 @@ pub(crate) enum Unsaid {
 /// Neighbours whose MAC addresses are resolved instead of configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// None: every neighbour is static.
-    Nobody,
+    /// Every neighbour is static.
+    None,
     /// NICs, which keep their factory addresses.
     Nics,
-    /// All neighbours.
-    Everybody,
+    /// Every neighbour is resolved.
+    All,
 }
 
 /// The part of QoS that a language can express.

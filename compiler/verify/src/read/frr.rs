@@ -18,7 +18,7 @@ use crate::model::place::Target;
 pub(crate) static LANGUAGE: Language = Language {
     name: "frr",
     wire: [false, true, false],
-    asks: Asks::Nobody,
+    asks: Asks::None,
     quality: Quality::Ports(Bounds::Lengths),
     place: find,
     ..Language::TEXT

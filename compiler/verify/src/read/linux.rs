@@ -22,7 +22,7 @@ const WIDTH: u64 = 256;
 pub(crate) static LANGUAGE: Language = Language {
     name: "linux",
     wire: [false, true, false],
-    asks: Asks::Nobody,
+    asks: Asks::None,
     quality: Quality::Ports(Bounds::Lengths),
     spreading: Spreading::Weighted(WIDTH),
     place: find,

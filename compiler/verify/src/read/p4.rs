@@ -38,7 +38,7 @@ pub(crate) static LANGUAGE: Language = Language {
     name: "p4",
     addresses: false,
     wire: [false; 3],
-    asks: Asks::Nobody,
+    asks: Asks::None,
     classes: Numbering::Ranked,
     spreading: Spreading::Weighted(WIDTH),
     port: number,

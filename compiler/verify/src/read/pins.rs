@@ -40,7 +40,7 @@ pub(crate) static LANGUAGE: Language = Language {
     wire: [true, true, true],
     negotiates_copper_only: false,
     states_peers: true,
-    asks: Asks::Nobody,
+    asks: Asks::None,
     quality: Quality::Whole,
     link_local: LinkLocal::Talks,
     classes: Numbering::Stated,

@@ -283,13 +283,13 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
                     if outcome == Some(None) && harmless::reason(&cases[case]).is_none() {
                         eprintln!("missed: {}", cases[case].name());
                     }
-                    outcomes.lock().expect("nobody panics with it").push((case, outcome));
+                    outcomes.lock().expect("no thread panics with it").push((case, outcome));
                 }
             });
         }
     });
     let mut rates = Rates::default();
-    for (case, outcome) in outcomes.into_inner().expect("nobody panics with it") {
+    for (case, outcome) in outcomes.into_inner().expect("no thread panics with it") {
         if let Some(found) = outcome {
             rates.count(&cases[case], found);
         }

@@ -155,7 +155,7 @@ pub(crate) const NODES: &[Mutation] = &[
     ("no routes from its address", ChosenLinux, NODE, Cut("route replace fd00:c105:1::/48 from", "route replace blackhole"), "V1712"),
     ("routes from an address that it does not have", ChosenLinux, NODE, Text("from fd00:c105:1:1::1/128 nexthop", "from fd00:c105:1:1::9/128 nexthop"), "V1712"),
     ("a blackhole for a group", ChosenLinux, NODE, More("route replace blackhole fd00:c105:1:2::/64 from fd00:c105:1:1::1/128\n"), "V1712"),
-    ("the address of nobody", ChosenLinux, NODE, Text("address replace fd00:c105:1:1::1/128", "address replace fd00:c105:1:1::9/128"), "V1712"),
+    ("an unused address", ChosenLinux, NODE, Text("address replace fd00:c105:1:1::1/128", "address replace fd00:c105:1:1::9/128"), "V1712"),
     ("another address", ChosenLinux, NODE, All("fd00:c105:1:1::1", "fd00:c105:1:1::9"), "V1701"),
     ("a port is not switched on", ChosenLinux, NODE, Lost("link set dev nic0p0 up"), "V0204"),
     ("an address of another length", ChosenLinux, NODE, Text("1:1:0:a/127", "1:1:0:a/64"), "V0301"),

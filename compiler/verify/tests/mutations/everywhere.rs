@@ -66,7 +66,7 @@ pub(crate) const SONIC: &[Mutation] = &[
 #[rustfmt::skip] // A table: one row per line.
 pub(crate) const OTHERS: &[Mutation] = &[
     ("zebra does not tell the kernel", Frr, DAEMONS, Text("zebra_options=\"", "zebra_options=\"-n "), "V0105"),
-    ("nobody can connect to bgpd", Bgp, "switches/z0-p0-t0-001/daemons", Text("bgpd_options=\"", "bgpd_options=\"-p 0 "), "V0105"),
+    ("no peer can connect to bgpd", Bgp, "switches/z0-p0-t0-001/daemons", Text("bgpd_options=\"", "bgpd_options=\"-p 0 "), "V0105"),
     ("sessions carry IPv4", Bgp, "switches/z0-p0-t0-001/frr.conf", Lost("no bgp default ipv4-unicast"), "V1801"),
     ("sessions carry IPv4 everywhere", Bgp, CONF, Lost("no bgp default ipv4-unicast"), "V1801"),
     ("slow keepalives everywhere", Bgp, CONF, All("timers bgp 3 9", "timers bgp 60 180"), "V1815"),

@@ -120,7 +120,7 @@ mod tests {
             near.write_all(b"{}\n").await.expect("there is room");
             let line = reading.line(&mut BufReader::new(far), 100).await;
             assert_eq!(line, Ok(b"{}\n".to_vec()));
-            assert_eq!(hung.try_join_next().map(|_| ()), None, "they wait, and nobody gave them up");
+            assert_eq!(hung.try_join_next().map(|_| ()), None, "they wait, and none was given up");
             ends.clear();
             assert!(hung.join_all().await.iter().all(Result::is_err));
             assert_eq!(reading.kept.load(Ordering::Relaxed), 0);

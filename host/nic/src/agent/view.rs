@@ -474,7 +474,7 @@ impl Agent {
             }
             self.groups.changed(event.to, event.cause.name());
             let to = self.engine.destination(event.path).map(|(_, inner)| Ipv6Addr::from(inner));
-            let name = to.map_or_else(|| "nobody".to_owned(), |to| to.to_string());
+            let name = to.map_or_else(|| "closed destination".to_owned(), |to| to.to_string());
             let (from, now, cause) = (event.from.name(), event.to.name(), event.cause.name());
             let text = format!("{name} value {}: {from} -> {now} ({cause})", event.entropy);
             let change = to.map(|to| ChangeView {

@@ -113,12 +113,12 @@ fn room(status: &Value) -> (String, bool) {
     let Some(most) = status.get("channels_max").and_then(Value::as_u64) else {
         return (String::new(), false);
     };
-    let mend = if no_room > 0 {
+    let advice = if no_room > 0 {
         format!(", limit reached {no_room} times: increase `--far-nics`")
     } else {
         String::new()
     };
-    (format!(", {known} of {most} far NICs{mend}"), no_room > 0)
+    (format!(", {known} of {most} far NICs{advice}"), no_room > 0)
 }
 
 /// Checks whether the agent answers and has this table. Returns the check, whether the agent runs, and the problems

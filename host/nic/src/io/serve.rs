@@ -522,7 +522,7 @@ mod tests {
             let round = server.read(&mut agent, &at, 0.0, &mut |_| Ok(()));
             if round.reload {
                 let full = server.clients[0].line.len() > LINE_MAX && server.clients[0].out.is_empty();
-                assert!(!(full && woken(&server, 0)), "what is not read wakes nobody");
+                assert!(!(full && woken(&server, 0)), "unread lines do not wake the server");
                 answers += 1;
                 server.reloaded(&serde_json::json!({ "number": answers }));
             }
@@ -541,10 +541,10 @@ mod tests {
     fn a_socket_replaces_dead_sockets_and_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("file"), "of somebody").unwrap();
+        std::fs::write(at("file"), "another file").unwrap();
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
         assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
-        assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
+        assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "another file");
         drop(UnixListener::bind(at("socket")).unwrap());
         assert!(at("socket").exists());
         drop(Server::open(&at("socket"), None).unwrap());

@@ -30,7 +30,7 @@ pub(super) struct HeldRouting {
     pub(super) digest: String,
 }
 
-/// How a change of `frr.conf` is applied.
+/// Method of applying a change of `frr.conf`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 pub(crate) enum RoutingMethod {

@@ -50,7 +50,7 @@ const color_t RED = 2;
 // Parts in a million: the unit of the marking probability.
 const bit<20> ONE_MILLION = 1000000;
 
-// What the ingress port leads to. A packet-out that asks for the ingress pipeline has CPU.
+// Role of the ingress port. A packet-out that asks for the ingress pipeline has CPU.
 enum bit<2> PortRole {
     DISABLED = 0,
     NIC = 1,

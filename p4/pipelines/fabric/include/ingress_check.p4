@@ -1,4 +1,4 @@
-// What a NIC may send. Whoever writes the destination address owns the path, so a NIC port accepts only destinations that
+// Checks of packets from NICs. The destination address determines the path, so a NIC port accepts only destinations that
 // begin at this switch, from addresses that belong to the port. Three small tables instead of one wide one: each miss has
 // its own reason, none needs a priority, and all are exact or longest prefix.
 

@@ -67,7 +67,7 @@ parser FabricParser(
         }
     }
 
-    // What an extension header hides: its first byte says what is behind it. Its length is not followed, so a second one ends
+    // Search behind an extension header, whose first byte is the type of the next. Its length is not followed, so a second one ends
     // the search, as a routing header would.
     state look_behind_extension {
         transition select(packet.lookahead<bit<8>>()) {

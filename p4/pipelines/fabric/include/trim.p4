@@ -50,7 +50,7 @@ control Trim(
     apply {
         done = false;
         trim.apply();
-        // What is left of a packet is never less than its network header: a length would be less than nothing.
+        // A trimmed packet keeps at least its network header: otherwise a length would be negative.
         if (hdr.ipv6.isValid() && keep < ETHERNET_IPV6_BYTES) {
             keep = ETHERNET_IPV6_BYTES;
         } else if (keep < ETHERNET_IPV4_BYTES) {

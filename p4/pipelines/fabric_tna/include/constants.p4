@@ -41,7 +41,7 @@ const bit<16> UDP_PORT_ROCE = 4791;
 const bit<2> ECN_NOT_CAPABLE = 0b00;
 const bit<2> ECN_CONGESTION_EXPERIENCED = 0b11;
 
-// What the ingress port leads to. A packet-out that asks for the ingress pipeline has CPU.
+// Role of the ingress port. A packet-out that asks for the ingress pipeline has CPU.
 enum bit<2> PortRole {
     DISABLED = 0,
     NIC = 1,

@@ -131,7 +131,7 @@ struct egress_metadata_t {
     // The two thresholds, and then the cells by which the queue is deeper; 0 where it is not.
     bit<32> over_min;
     bit<32> over_max;
-    // What is left of the ramp above the dice, and of the share above the other dice; 0 where a dice won.
+    // The masked dice of the ramp, and the excess of the share over its dice; 0 where the dice won.
     bit<32> ramp;
     bit<16> share;
     bit<32> ramp_dice;

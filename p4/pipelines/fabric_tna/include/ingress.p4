@@ -55,7 +55,7 @@ control FabricIngress(
         ig_dprsr_md.drop_ctl = 1;
     }
 
-    // What the egress pipeline has to know.
+    // Metadata for the egress pipeline.
     @hidden
     action bridge() {
         hdr.bridge.setValid();

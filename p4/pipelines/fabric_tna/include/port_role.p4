@@ -1,4 +1,4 @@
-// What each ingress port leads to. A port without an entry takes nothing in.
+// Role of each ingress port. A port without an entry accepts no packets.
 
 #ifndef FABRIC_TNA_PORT_ROLE_P4
 #define FABRIC_TNA_PORT_ROLE_P4

@@ -1,4 +1,4 @@
-// What no router forwards, whatever its tables say.
+// Packets that no router forwards, regardless of its tables.
 
 #ifndef FABRIC_TNA_SANITY_P4
 #define FABRIC_TNA_SANITY_P4

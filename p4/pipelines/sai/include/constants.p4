@@ -23,7 +23,7 @@
 #define UNICAST_SET_PORT_AND_SRC_MAC_ID 0x01000030
 #define WCMP_GROUP_SELECTOR_ID 0x11DC4EC8
 
-// Who writes the tables.
+// P4Runtime role that writes the tables.
 #define CONTROLLER "sdn_controller"
 
 // Entries that such hardware guarantees, by the same P4Info.

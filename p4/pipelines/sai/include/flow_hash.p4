@@ -1,4 +1,4 @@
-// What a group chooses by: addresses, protocol and ports, as `SWITCH_HASH` of SONiC's CONFIG_DB has them, scrambled by the
+// Hash inputs of a group: addresses, protocol and ports, as in `SWITCH_HASH` of SONiC's CONFIG_DB, scrambled by the
 // switch's own MAC address. Hardware has a seed of its own instead.
 
 #ifndef SAI_FLOW_HASH_P4

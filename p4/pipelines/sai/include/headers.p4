@@ -58,7 +58,7 @@ struct local_metadata_t {
     bool nexthop_id_valid;
     nexthop_id_t nexthop_id;
     bit<32> wcmp_selector_input;
-    // What leaves has these addresses.
+    // MAC addresses of the packet when it leaves.
     ethernet_addr_t src_mac;
     ethernet_addr_t dst_mac;
 }

@@ -1,4 +1,4 @@
-// What routing changes in a packet: the MAC addresses of its link, and one hop less.
+// Packet changes by routing: the MAC addresses of the link, and a hop limit that is one less.
 
 #ifndef SAI_PACKET_REWRITES_P4
 #define SAI_PACKET_REWRITES_P4

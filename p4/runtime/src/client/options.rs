@@ -57,7 +57,7 @@ pub struct WriteOptions {
     pub max_bytes: usize,
     /// Maximum requests in flight within one wave.
     pub in_flight: usize,
-    /// What happens to the other updates if one fails. Most targets support only `ContinueOnError`.
+    /// Handling of the other updates if one fails. Most targets support only `ContinueOnError`.
     pub atomicity: Atomicity,
     /// Whether to send further requests after an update was rejected.
     pub continue_after_refusal: bool,

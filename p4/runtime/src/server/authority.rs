@@ -54,7 +54,7 @@ enum Block {
     Value { left: usize, plain: bool },
 }
 
-/// What follows an integer.
+/// The element that follows an integer.
 #[derive(Clone, Copy, Debug)]
 enum After {
     /// Another representation.

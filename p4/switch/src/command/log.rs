@@ -47,7 +47,7 @@ mod tests {
     fn messages_go_to_regular_files_only() {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let other = folder.path().join("other");
-        std::fs::write(&other, "of somebody else").expect("it can be written");
+        std::fs::write(&other, "another file").expect("it can be written");
         let name = folder.path().join("log");
         let says = || {
             let options = Options { log: Some(LogTarget::File(name.clone())), ..Options::default() };
@@ -58,6 +58,6 @@ mod tests {
         std::fs::remove_file(&name).expect("it is ours");
         nix::unistd::mkfifo(&name, nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
         assert_eq!(says(), format!("`{}` cannot be written: it is not a regular file", name.display()));
-        assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "of somebody else");
+        assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "another file");
     }
 }

@@ -42,7 +42,7 @@ Options after `--`:
       --grpc-server-addr ADDRESS  Serve P4Runtime there (default 127.0.0.1:9559), or at unix:PATH
       --grpc-server-ssl           Serve with TLS
       --grpc-server-cert FILE     Certificate of the switch, as PEM
-      --grpc-server-key FILE      Key of the switch, as PEM, that nobody else can read
+      --grpc-server-key FILE      Key of the switch, as PEM, readable only by its owner
       --grpc-server-cacert FILE   Authority that controllers must be signed by, as PEM
       --grpc-server-crl FILE      Certificates of controllers that were revoked, as PEM
       --grpc-server-with-client-auth

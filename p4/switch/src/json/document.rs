@@ -1,7 +1,7 @@
 //! The objects of the format. Expressions and parameters stay raw JSON: their shape depends on the context, which the
 //! compiler includes in its messages.
 
-#![expect(dead_code, reason = "what nobody uses is read all the same, so that its shape is checked")]
+#![expect(dead_code, reason = "unused fields are read too, so that their shape is checked")]
 #![allow(clippy::struct_field_names, reason = "the names of the file")]
 
 use std::collections::BTreeMap;

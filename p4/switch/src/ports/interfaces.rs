@@ -240,7 +240,7 @@ mod tests {
     fn captures_are_regular_files_only() {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("other"), "of somebody else").expect("it can be written");
+        std::fs::write(at("other"), "another file").expect("it can be written");
         std::os::unix::fs::symlink(at("other"), at("s1-eth1_in.pcap")).expect("it can be linked");
         nix::unistd::mkfifo(&at("s1-eth1_out.pcap"), nix::sys::stat::Mode::S_IRWXU)
             .expect("a pipe can be made");
@@ -248,7 +248,7 @@ mod tests {
             let said = open(folder.path(), "s1-eth1", direction).map(drop).expect_err("it is refused");
             assert!(said.to_string().ends_with(&format!("cannot be written: {why}")), "{said}");
         }
-        assert_eq!(std::fs::read_to_string(at("other")).expect("it is there"), "of somebody else");
+        assert_eq!(std::fs::read_to_string(at("other")).expect("it is there"), "another file");
         assert!(open(folder.path(), "s1-eth2", "in").is_ok());
     }
 }

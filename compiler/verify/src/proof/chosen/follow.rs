@@ -66,7 +66,7 @@ struct Follow<'a> {
 struct Harm {
     lost: Option<(Option<CableId>, ClassId)>,
     astray: Option<(u32, ClassId)>,
-    nobody: Option<(u32, ClassId)>,
+    unused_address: Option<(u32, ClassId)>,
     turn: Option<ClassId>,
     dead_end: Option<(SwitchId, ClassId, u64)>,
 }
@@ -148,7 +148,7 @@ impl Follow<'_> {
                         if network.accepted.get(class as usize) {
                             harm.astray = harm.astray.or(Some((nic, class)));
                         } else {
-                            harm.nobody = harm.nobody.or(Some((nic, class)));
+                            harm.unused_address = harm.unused_address.or(Some((nic, class)));
                         }
                     }
                 }
@@ -192,7 +192,7 @@ impl Follow<'_> {
             );
             self.findings.broken(Violation::new(&ASTRAY, place(&text), message).towards(id, address(class)));
         }
-        if let Some((nic, class)) = harm.nobody {
+        if let Some((nic, class)) = harm.unused_address {
             let text = prefix(class);
             let message = format!(
                 "`{name}`: `{text}` leads {}, which is unused, to `{}`",

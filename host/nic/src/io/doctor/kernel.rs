@@ -69,7 +69,7 @@ fn link(device: &str) -> Option<Link> {
 fn check(what: &str, wrong: Option<(String, String)>, good: &str) -> Check {
     let (good, said) = match wrong {
         None => (true, good.to_owned()),
-        Some((why, mend)) => (false, format!("{why}: `{mend}`")),
+        Some((why, fix)) => (false, format!("{why}: `{fix}`")),
     };
     Check { what: what.to_owned(), good, said }
 }

@@ -291,7 +291,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
         while interface(any.as_fd(), "left").expect("it is there").1 {
             std::thread::yield_now();
         }
-        for name in ["", "nobody", "\0", "0123456789abcde", "0123456789abcdef", "left\0", &"x".repeat(5_000)]
+        for name in ["", "absent", "\0", "0123456789abcde", "0123456789abcdef", "left\0", &"x".repeat(5_000)]
         {
             assert!(interface(any.as_fd(), name).is_err(), "{name:?}");
             assert_eq!(interface_index(name), None, "{name:?}");

@@ -145,7 +145,7 @@ fn roles_are_independent_and_unknown_ones_are_not_found() {
     assert_eq!(codes_of_routing, [(2, Code::Ok, Some(10))]);
     assert_eq!(arbitration.primaries(DeviceId(DEVICE)).collect::<Vec<_>>(), [StreamId(1), StreamId(2)]);
     let unknown = arbitration.authorize(DeviceId(DEVICE), &RoleName::new("acl"), Some(ElectionId(10)));
-    assert_eq!(unknown.expect_err("nobody took it").code(), Code::NotFound);
+    assert_eq!(unknown.expect_err("no controller has this role").code(), Code::NotFound);
     let device = arbitration.authorize(DeviceId(1), &RoleName::default(), Some(ElectionId(10)));
     assert_eq!(device.expect_err("no such device").code(), Code::NotFound);
 }

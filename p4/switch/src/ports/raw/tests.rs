@@ -173,7 +173,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
             std::thread::yield_now();
         }
         a.send(&[&frame(64, 1)]);
-        for name in ["", "nobody", "left\0", "0123456789abcde", "0123456789abcdef", &"x".repeat(5_000)] {
+        for name in ["", "absent", "left\0", "0123456789abcde", "0123456789abcdef", &"x".repeat(5_000)] {
             assert!(RawSocket::open(name).is_err(), "{name:?}");
         }
         let gone = Command::new("ip").args(["link", "del", "left"]).status();
