@@ -15,7 +15,8 @@ pub(crate) static RULE: Rule = Rule {
     what: "Names in `exceptions`, and in `members` of `domains`, have the form of switch, node, NIC, NIC \
            port or cable names. Planes are written as in `plane 3`. Ranges such as `p0-t1-[001-004]` are \
            several names.",
-    why: "closc rejects the file. If it skipped the entry, the intended device would stay in service.",
+    why: "If closc skipped the name, an element that is to be drained or absent would stay in service. A \
+           domain would lack a member.",
     example: "# a T0 has a name such as p0-t0-017\n\
            exceptions: { absent: [leaf-17] }",
     fix: "Write names by the patterns of `naming`, or by the default patterns if it is not set. The \

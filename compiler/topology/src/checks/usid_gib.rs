@@ -18,9 +18,9 @@ pub(crate) static RULE: Rule = Rule {
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
            # uSIDs of the NICs in plane 7 begin at 0xf801\n\
            srv6: { roles: { nic: 3 } }",
-    fix: "Set `srv6.widths` as the message proposes. If `srv6.roles` is set, use lower codes or more role \
-           bits. Or set `srv6.plan: plane-in-block`, which needs no bits for planes. Each of these renames \
-           segments.",
+    fix: "If `srv6.roles` is set, use lower codes, or more role bits in `srv6.widths`. Otherwise set \
+           `srv6.widths` as the message proposes. `srv6.plan: plane-in-block` is an alternative, because it \
+           needs no bits for planes. Each of these renames segments.",
 };
 
 /// Computes the largest uSID of each role.

@@ -10,11 +10,12 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0109",
     title: "a value has the wrong type",
     what: "Every value has the type of its key, for example a whole number, text, a release, a list or a \
-           mapping.",
+           mapping. Keys for zones and planes are whole numbers, and those of `releases` are operating \
+           systems.",
     why: "A guess (is `010` eight or ten, is `no` false or Norway) could build another fabric than intended.",
     example: "hosts: { groups: many }",
-    fix: "Write a value of the type that the message names. Whole numbers have no quotes and no unit. A \
-           name made of digits needs quotes.",
+    fix: "Write a value or key of the type that the message names. Whole numbers have no quotes and no \
+           unit. A name made of digits needs quotes.",
 };
 
 /// States the type that was found and the expected one.
