@@ -1,12 +1,9 @@
 //! Units of equal fingerprint render to the same bytes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use closc_compile::{Fingerprint, Fingerprints, Part, Unit};
-use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_platform::{Limit, Provenance};
 use closc_render::Templates;
 use closc_tests::{exceptions, shape};
 use proptest::prelude::*;
@@ -89,31 +86,6 @@ fn backups_of_nic_ports_follow_the_domains() {
     let with =
         |members: &str| shape::plan(&format!("{text}\ndomains: {{ feed: {{ members: [{members}] }} }}\n"));
     let (old, new) = (with("p0-t0-001"), with("p0-t0-001, p1-t0-001"));
-    let differ = |unit: &Unit| units(&old)[unit].1 != units(&new)[unit].1;
-    assert!(units(&old).keys().any(differ), "the example has to show it");
-    kept(&old, &new);
-}
-
-/// A BGP session is closed at a published limit, and never at an assumed one. Earlier versions kept the old limit.
-#[test]
-fn limits_of_sessions_follow_their_provenance() {
-    let text = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../topologies/examples/minimal.yaml"
-    ))
-    .expect("it ships");
-    let text =
-        text.replace("groups: 256, per_group: 128", "groups: 4, per_group: 16").replace("up: 128", "up: 16");
-    let plan = shape::plan(&format!("{text}\nrouting: bgp-unnumbered\n"));
-    let with = |provenance: Provenance| {
-        let mut topology = plan.topology().clone();
-        let limits = &mut Arc::make_mut(&mut topology.t0.platform).limits;
-        limits.ipv6_routes = 5;
-        limits.provenance.insert(Limit::Ipv6Routes, provenance);
-        Plan::new(Fabric::new(Arc::new(topology)))
-    };
-    let old = with(Provenance::Assumed("a guess".to_owned()));
-    let new = with(Provenance::Published("a data sheet".to_owned()));
     let differ = |unit: &Unit| units(&old)[unit].1 != units(&new)[unit].1;
     assert!(units(&old).keys().any(differ), "the example has to show it");
     kept(&old, &new);

@@ -51,16 +51,6 @@ impl GroupWidth<'_> {
 }
 
 impl Platform {
-    /// Returns the limits that are assumed, and the hwskus whose ECMP group sizes are.
-    pub fn assumed(&self) -> (BTreeSet<Limit>, BTreeSet<&str>) {
-        let limits = self.limits.provenance.keys().copied();
-        let limits = limits.filter(|limit| self.limits.assumption(*limit).is_some()).collect();
-        let facts = self.sonic.iter().flat_map(|sonic| &sonic.facts);
-        let is_assumed = |width: &EcmpWidth| matches!(width.source, Provenance::Assumed(_));
-        let widths = facts.filter(|(_, facts)| facts.ecmp_width.as_ref().is_some_and(is_assumed));
-        (limits, widths.map(|(hwsku, _)| hwsku.as_str()).collect())
-    }
-
     /// Returns the sizes of ECMP groups under an operating system and with these breakouts in use.
     pub fn group_width(&self, os: Os, breakouts: impl IntoIterator<Item = Breakout>) -> GroupWidth<'_> {
         let mut facts = self.sonic.iter().flat_map(|sonic| sonic.facts.values());

@@ -603,7 +603,7 @@ impl Topology {
     }
 
     /// The hardware of all switches, with its operating systems.
-    pub fn kinds(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
+    fn kinds(&self) -> impl Iterator<Item = (&Arc<Platform>, Os)> {
         let tiers = [Some(&self.t0), Some(&self.t1), self.t2.as_ref().map(|t2| &t2.tier)];
         let of_tiers = tiers.into_iter().flatten().flat_map(|tier| {
             let zones = tier.by_zone.values().map(|zone| (&zone.platform, zone.os));
