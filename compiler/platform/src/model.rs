@@ -278,7 +278,7 @@ pub struct Sonic {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
     /// Facts about individual hwskus. Artefacts depend only on `ecmp_width`. Topology digests contain
-    /// `ecmp_widths`, but omit the other facts. Whether a width is assumed is in [`Platform::assumed`].
+    /// `ecmp_widths`, but omit the other facts. The source of a width matters only if the width is exceeded.
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
@@ -354,8 +354,8 @@ pub struct Limits {
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
-    /// Sources of the numbers. Topology digests omit them. Prefix limits of BGP sessions and the width of ECMP
-    /// groups depend on whether a number is assumed, so fingerprints contain [`Platform::assumed`].
+    /// Sources of the numbers. Topology digests omit them. Artefacts depend only on whether an exceeded number
+    /// is assumed, because a fabric that exceeds another number is refused.
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
