@@ -1,6 +1,6 @@
-//! Changes of buffers, watchdog and marking that SONiC's updater accepts, by hwsku and release.
+//! Changes of buffers, watchdog and marking that SONiC's updater accepts, by hwsku, switch model and release.
 //!
-//! In: a hwsku, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows
+//! In: a hwsku, the switch model, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows
 //! are facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`,
 //! branches 202411, 202505, 202511, 202605 and master as of July 2026. Invariants: if a change depends on the hwsku,
 //! one without a row is rejected, as by the updater.
@@ -141,9 +141,26 @@ const ROWS: &[Row] = &[
     },
 ];
 
+/// From this branch on the updater accepts changes on Teralynx, which it knows by the ASIC of the image. No other ASIC has
+/// an image where the updater cannot change the headroom of a known hwsku.
+const TERALYNX: Branch = Branch(202_511);
+
+/// Switch models whose `platform_asic` is `marvell-teralynx` (sonic-buildimage 086b03bd).
+const TERALYNX_PLATFORMS: [&str; 7] = [
+    "x86_64-cel_midstone-r0",
+    "x86_64-marvell_d64p512t-r0",
+    "x86_64-marvell_dbmvtx9180-r0",
+    "x86_64-netberg_aurora_715-r0",
+    "x86_64-supermicro_sse_t7132s-r0",
+    "x86_64-wistron_6512_32r-r0",
+    "x86_64-wistron_sw_to3200k-r0",
+];
+
 /// The updater of one switch.
 pub(crate) struct Updater<'a> {
     hwsku: Option<&'a str>,
+    /// Whether its image is of Teralynx.
+    is_teralynx: bool,
     branch: Branch,
 }
 
@@ -153,6 +170,9 @@ impl<'a> Updater<'a> {
         let version = live.text("VERSIONS", "DATABASE", "VERSION");
         Updater {
             hwsku: live.text("DEVICE_METADATA", "localhost", "hwsku"),
+            is_teralynx: live
+                .text("DEVICE_METADATA", "localhost", "platform")
+                .is_some_and(|platform| TERALYNX_PLATFORMS.contains(&platform)),
             branch: version.and_then(branch).unwrap_or(ASSUMED),
         }
     }
@@ -160,12 +180,12 @@ impl<'a> Updater<'a> {
     /// Returns the hwsku, if the updater rejects an operation on it.
     pub(crate) fn refuses(&self, operation: &Operation) -> Option<&'a str> {
         let hwsku = self.hwsku?;
-        let is_known = self.knows(hwsku);
+        let is_known = if self.is_teralynx { self.branch >= TERALYNX } else { self.knows(hwsku) };
         let is_whole = operation.field.is_none();
         let is_taken = match operation.table.as_str() {
             "PFC_WD" => is_known && !is_new_watchdog(operation),
             "BUFFER_PROFILE" if is_whole => self.branch >= WHOLE_PROFILES,
-            "BUFFER_PROFILE" => is_known,
+            "BUFFER_PROFILE" => is_known && self.tunes_profile(operation),
             "WRED_PROFILE" => self.branch >= WHOLE_PROFILES || is_known && self.tunes_marking(operation),
             _ => true,
         };
@@ -181,6 +201,14 @@ impl<'a> Updater<'a> {
                 Match::Part => hwsku.contains(&known),
             })
         })
+    }
+
+    /// Returns whether the updater finds the field of a buffer profile, and knows headroom on the ASIC. Older ones compare
+    /// the path without the parts that have a digit: only the fields of `pg_lossless_400000_5m_profile` are then known.
+    fn tunes_profile(&self, operation: &Operation) -> bool {
+        let has_digit = |key: &str| key.bytes().any(|sign| sign.is_ascii_digit());
+        let is_found = self.branch >= WHOLE_PROFILES || operation.key.as_deref().is_some_and(has_digit);
+        is_found && !(self.is_teralynx && operation.field.as_deref() == Some("xoff"))
     }
 
     /// Returns whether an older updater accepts a change of marking.

@@ -231,7 +231,8 @@ fn an_overlay_takes_nothing_away() {
 fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
     const FILE: &str = r#"{
         "DEVICE_METADATA": { "localhost": { "hwsku": "HWSKU" } },
-        "BUFFER_PROFILE": { "lossy": { "pool": "ingress", "size": "0", "dynamic_th": "3" } },
+        "BUFFER_PROFILE": { "pg_lossless_400000_2m_profile": { "pool": "ingress", "size": "0", "dynamic_th": "3" },
+            "lossy": { "pool": "ingress", "size": "0", "dynamic_th": "1" } },
         "PFC_WD": { "GLOBAL": { "POLL_INTERVAL": "200" }, "Ethernet0": { "detection_time": "400" } }
     }"#;
     let by_patch = |hwsku: &str, branch: &str, from: &str, to: &str| {
@@ -262,10 +263,45 @@ fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
             .map(|branch| by_patch(hwsku, branch, r#""dynamic_th": "3""#, r#""dynamic_th": "2""#));
         assert_eq!(found, patched, "{hwsku}");
     }
-    let profile = r#""pool": "ingress", "size": "0", "dynamic_th": "3" } "#;
-    let two = format!(r#"{profile}, "new": {{ "pool": "ingress", "size": "1", "dynamic_th": "0" }} "#);
+    // The older updaters know the field by its complete path, less the parts with a digit.
+    for (branch, patched) in [("202411", false), ("202505", false), ("202511", true), ("master", true)] {
+        let tuned = by_patch("ACS-SN5600", branch, r#""dynamic_th": "1""#, r#""dynamic_th": "2""#);
+        assert_eq!(tuned, patched, "{branch}");
+    }
+    let profile = r#""dynamic_th": "3" }"#;
+    let two = format!(r#"{profile}, "new": {{ "pool": "ingress", "size": "1", "dynamic_th": "0" }}"#);
     assert!(!by_patch("ACS-SN5600", "202505", profile, &two));
     assert!(by_patch("ACS-SN5600", "202511", profile, &two));
+}
+
+/// sonic-utilities knows Teralynx by the image and not by the hwsku, from 202511 on, and changes no headroom there.
+#[test]
+fn a_watchdog_of_teralynx_changes_by_patch_on_newer_releases() {
+    const FILE: &str = r#"{
+        "DEVICE_METADATA": { "localhost": { "hwsku": "dbmvtx9180_64osfp_128x400G", "platform": "PLATFORM" } },
+        "BUFFER_PROFILE": { "pg_1": { "pool": "ingress", "size": "0", "dynamic_th": "3", "xoff": "40" } },
+        "PFC_WD": { "Ethernet0": { "detection_time": "400" } }
+    }"#;
+    let by_patch = |platform: &str, branch: &str, from: &str, to: &str| {
+        let version = format!(r#"{{ "VERSIONS": {{ "DATABASE": {{ "VERSION": "version_{branch}_01" }} }},"#);
+        let tree = FILE.replace("PLATFORM", platform);
+        let (live, wanted) = (tree.replacen('{', &version, 1), tree.replace(from, to));
+        let change =
+            change("a", &config(&live), &config(&wanted), &Overlay::default(), false).expect("right");
+        assert_ne!(change.method, Method::Nothing);
+        change.method == Method::Patch
+    };
+    for (from, to, patched) in [
+        (r#""400""#, r#""800""#, [false, true, true, true]),
+        (r#""dynamic_th": "3""#, r#""dynamic_th": "2""#, [false, true, true, true]),
+        (r#""xoff": "40""#, r#""xoff": "80""#, [false; 4]),
+    ] {
+        let branches = ["202505", "202511", "202605", "master"];
+        let found = branches.map(|branch| by_patch("x86_64-marvell_dbmvtx9180-r0", branch, from, to));
+        assert_eq!(found, patched, "{from}");
+        let other = branches.map(|branch| by_patch("x86_64-marvell_other-r0", branch, from, to));
+        assert_eq!(other, [false; 4], "{from}");
+    }
 }
 
 /// The validator reads the keys of an added value as field names, and the ports of a complete table are not fields.
