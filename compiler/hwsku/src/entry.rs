@@ -154,7 +154,7 @@ impl Entry<'_> {
         for sku in self.skus {
             known.entry(&sku.breakouts).or_insert(sku);
         }
-        if known.len() > 1 {
+        if known.len() > 1 || self.skus[0].breakouts.len() > 1 {
             let _ = writeln!(out, "  hwskus:");
             for sku in self.skus.iter().filter(|sku| known[&sku.breakouts].name == sku.name) {
                 let _ =

@@ -23,7 +23,7 @@ pub use self::sku::Row;
 
 use self::entry::{Entry, Sku};
 use self::panel::Panel;
-use self::sku::Cage;
+use self::sku::{Cage, Unread};
 
 /// The files of a checkout or a switch.
 pub trait Files {
@@ -43,25 +43,42 @@ pub struct Switch {
     maker: Option<Maker>,
     cages: Vec<Cage>,
     skus: BTreeMap<String, Vec<Row>>,
+    /// hwskus whose ports cannot be read.
+    unread: BTreeMap<String, Unread>,
 }
 
 impl Switch {
     /// Reads a box from its folder.
     pub fn read(files: &dyn Files, folder: String, platform: String) -> Switch {
         let cages = sku::cages(files, &folder);
-        let names = files.names(&folder).into_iter();
-        let skus: BTreeMap<String, Vec<Row>> = names
-            .filter_map(|name| Some((name.clone(), sku::rows(files, &format!("{folder}/{name}"), &cages)?)))
-            .collect();
+        let (mut skus, mut unread) = (BTreeMap::new(), BTreeMap::new());
+        for name in files.names(&folder) {
+            match sku::rows(files, &format!("{folder}/{name}"), &cages) {
+                Some(Ok(rows)) => drop(skus.insert(name, rows)),
+                Some(Err(reason)) => drop(unread.insert(name, reason)),
+                None => {}
+            }
+        }
         let maker = files.text(&format!("{folder}/platform_asic"));
         let maker = maker.and_then(|text| Maker::of_platform_asic(&text));
-        Switch { folder, platform, maker, cages, skus }
+        Switch { folder, platform, maker, cages, skus, unread }
     }
 
-    /// Returns the bandwidth of its largest hwsku in Mb/s.
-    pub fn mbps(&self) -> u64 {
+    /// Returns the bandwidth of its largest hwsku in Mb/s; `None` if no hwsku has a known one.
+    pub fn mbps(&self) -> Option<u64> {
         let total = |rows: &Vec<Row>| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
-        self.skus.values().map(total).max().unwrap_or_default()
+        let unread = self.unread.values().filter_map(|unread| unread.mbps);
+        self.skus.values().map(total).chain(unread).max()
+    }
+
+    /// Returns whether the folder has a hwsku.
+    pub fn has_hwskus(&self) -> bool {
+        !self.skus.is_empty() || !self.unread.is_empty()
+    }
+
+    /// Returns why the ports of a hwsku cannot be read.
+    pub fn unread(&self, hwsku: &str) -> Option<&str> {
+        self.unread.get(hwsku).map(|unread| &*unread.reason)
     }
 
     /// Returns its folder.
@@ -132,33 +149,58 @@ impl Switch {
         }
         let usual = files.text(&format!("{}/default_sku", self.folder)).unwrap_or_default();
         let usual = usual.split_whitespace().next().unwrap_or_default().to_owned();
+        let mut notes: Vec<String> =
+            { self.unread.iter() }.map(|(name, of)| format!("hwsku {name}: {}", of.reason)).collect();
+        if self.skus.is_empty() {
+            return Err(notes.join("; "));
+        }
         let panel = panel::derive(self.cages.clone(), &self.skus, &usual)?;
-        let mut skus: Vec<Sku> =
-            self.skus.iter().filter_map(|(name, rows)| sku(files, self, &panel, name, rows)).collect();
+        let mut skus = Vec::new();
+        for (name, rows) in &self.skus {
+            match sku(files, self, &panel, name, rows) {
+                Ok(sku) => skus.push(sku),
+                Err(reason) => notes.push(format!("hwsku {name}: {reason}")),
+            }
+        }
         for sku in &mut skus {
             ignored.append(&mut sku.sdk.ignored);
             sku.since = origin.since.get(&sku.name).copied();
         }
         skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
-        self.accepted(&panel, skus, origin)
+        let maker = self.maker(&skus, &mut notes);
+        self.accepted(&panel, (skus, maker), notes, origin)
+    }
+
+    /// Returns the maker of the ASIC, unless an SDK file is of another one than `platform_asic`.
+    fn maker(&self, skus: &[Sku], notes: &mut Vec<String>) -> Option<Maker> {
+        let own = self.maker?;
+        let other = skus.iter().find(|sku| sku.sdk.has_bcm && own != Maker::Broadcom);
+        let Some(sku) = other else { return Some(own) };
+        let word = own.keyword();
+        notes.push(format!("platform_asic is of {word}, and hwsku {} has an SDK file of Broadcom", sku.name));
+        None
     }
 
     /// Omits each hwsku whose ports the entry would not describe exactly. Fails if none remains, or if the catalogue
     /// rejects the entry.
-    fn accepted(&self, panel: &Panel, mut skus: Vec<Sku>, origin: &Origin<'_>) -> Result<Derived, String> {
+    fn accepted(
+        &self,
+        panel: &Panel,
+        (mut skus, maker): (Vec<Sku>, Option<Maker>),
+        mut notes: Vec<String>,
+        origin: &Origin<'_>,
+    ) -> Result<Derived, String> {
         let id = id(&self.platform);
-        let mut notes = Vec::new();
         loop {
             if skus.is_empty() {
-                let kinds = || "every hwsku has cages with ports of several kinds".to_owned();
-                return Err(notes.pop().unwrap_or_else(kinds));
+                return Err(notes.join("; "));
             }
             let Origin { source, spectrum, .. } = origin;
             let entry = Entry {
                 id: &id,
                 source,
                 platform: &self.platform,
-                maker: self.maker,
+                maker,
                 spectrum: *spectrum,
                 panel,
                 skus: &skus,
@@ -176,15 +218,19 @@ impl Switch {
 }
 
 /// A hwsku whose cages are split into equal ports.
-fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Option<Sku> {
+fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Result<Sku, String> {
     let splits: Option<BTreeSet<(u8, u32)>> = panel::splits(rows, &panel.cages).into_iter().collect();
-    let mut breakouts: Vec<(u8, u32)> = splits.filter(|splits| !splits.is_empty())?.into_iter().collect();
+    let splits = splits.ok_or("it has cages with ports of several kinds")?;
+    let mut breakouts: Vec<(u8, u32)> = splits.into_iter().collect();
     breakouts.sort_by_key(|(ports, _)| std::cmp::Reverse(*ports));
-    if !breakouts.iter().all(|split| panel.breakouts.contains(split)) {
-        return None;
+    if breakouts.is_empty() {
+        return Err("it has no ports on the panel".to_owned());
+    }
+    if let Some((ports, mbps)) = breakouts.iter().find(|split| !panel.breakouts.contains(split)) {
+        return Err(format!("not every cage of the panel can be {ports}x{}G", mbps / 1_000));
     }
     let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
-    Some(Sku { name: name.to_owned(), breakouts, since: None, sdk })
+    Ok(Sku { name: name.to_owned(), breakouts, since: None, sdk })
 }
 
 /// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`.

@@ -195,7 +195,8 @@ pub struct Measured {
 pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, String> {
     let switch = Switch::read(answer, ".".to_owned(), answer.platform.clone());
     if switch.ports(&answer.hwsku).is_none() {
-        return Err(format!("the switch has no readable ports of its hwsku {}", answer.hwsku));
+        let reason = switch.unread(&answer.hwsku).unwrap_or("its folder has no ports");
+        return Err(format!("the switch has no readable ports of its hwsku {}: {reason}", answer.hwsku));
     }
     let mut notes = Vec::new();
     let (id, text) = if let Some(platform) = known(answer, catalogue) {

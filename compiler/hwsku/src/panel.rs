@@ -32,6 +32,12 @@ pub(crate) fn derive(
     let (mut cages, lanes) = equal(all)?;
     // A split of one cage can disable the next one, so that no hwsku has ports there.
     cages.retain(|cage| skus.values().flatten().any(|row| is_in(row, cage)));
+    if let Some((lane, cage)) = cages.iter().find_map(|cage| Some((twice(&cage.lanes)?, cage))) {
+        return Err(format!(
+            "Ethernet{} has lane {lane} twice, and a port of closc has it once",
+            cage.number
+        ));
+    }
     let used: BTreeSet<(u8, u32)> = skus.values().flat_map(|rows| splits(rows, &cages)).flatten().collect();
     let fastest = used.iter().map(|(_, mbps)| *mbps).max();
     // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
@@ -67,6 +73,11 @@ pub(crate) fn derive(
     Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step })
 }
 
+fn twice(lanes: &[u16]) -> Option<u16> {
+    let mut seen = BTreeSet::new();
+    lanes.iter().copied().find(|lane| !seen.insert(*lane))
+}
+
 /// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku, or
 /// of the first one with a pattern.
 fn aliases(
@@ -96,6 +107,7 @@ fn of_rows(skus: &BTreeMap<String, Vec<Row>>) -> Vec<Cage> {
                 index: row.index,
                 lanes: Vec::new(),
                 modes: BTreeMap::new(),
+                all_modes: Vec::new(),
             });
             cage.lanes.extend(&row.lanes);
         }

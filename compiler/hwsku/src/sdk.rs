@@ -20,6 +20,8 @@ const BOARD: &[&str] =
 pub struct Sdk {
     /// Whether there is an SDK file in text.
     pub(crate) has_file: bool,
+    /// Whether there is an SDK file of Broadcom.
+    pub(crate) has_bcm: bool,
     /// `SAI_NUM_ECMP_MEMBERS`.
     pub ecmp_width: Option<u32>,
     properties: BTreeMap<&'static str, String>,
@@ -38,6 +40,7 @@ impl Sdk {
             }
             let Some(text) = files.text(&format!("{folder}/{name}")) else { continue };
             own.has_file |= is_sdk;
+            own.has_bcm |= name.ends_with(".bcm");
             for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
                 own.line(line);
             }

@@ -1,9 +1,9 @@
 //! The ports of a hwsku and of its box, as SONiC reads them.
 //!
 //! In: `port_config.ini`, or `hwsku.json` and `platform.json`, which SONiC prefers where it has both. Out: [`Row`]s and
-//! [`Cage`]s. Invariants: rows are in the order of their names.
+//! [`Cage`]s. Invariants: rows are in the order of their names; a hwsku has all of its ports or a reason why not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -24,14 +24,33 @@ pub struct Row {
     pub mbps: u32,
 }
 
+/// A hwsku whose ports cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub(crate) reason: String,
+    /// The sum of its speeds in Mb/s; `None` if a port has none.
+    pub(crate) mbps: Option<u64>,
+}
+
 /// A cage of the panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cage {
     pub(crate) number: u16,
     pub(crate) index: u16,
     pub(crate) lanes: Vec<u16>,
-    /// Ports and Mb/s of each way to split it, with the aliases of the ports.
+    /// Ports and Mb/s of each split of all lanes into equal ports, with the aliases of the ports.
     pub(crate) modes: BTreeMap<(u8, u32), Vec<String>>,
+    /// All modes, with the aliases of the ports.
+    pub(crate) all_modes: Vec<(Vec<Group>, Vec<String>)>,
+}
+
+/// Equal ports of a mode. SONiC compares these values, so `2x400G` is `2x400G(8)` in a cage of eight lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    ports: usize,
+    lanes: usize,
+    /// Speeds in Mb/s.
+    speeds: BTreeSet<u32>,
 }
 
 /// Reads the cages that `platform.json` describes; none where there is no such file.
@@ -45,74 +64,123 @@ pub(crate) fn cages(files: &dyn Files, box_folder: &str) -> Vec<Cage> {
 }
 
 fn cage(name: &str, of: &Value) -> Option<Cage> {
-    let modes = of["breakout_modes"].as_object()?;
-    let aliases = |list: &Value| {
-        list.as_array().map(|all| all.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-    };
-    let modes = modes.iter().flat_map(|(mode, list)| {
-        let list: Vec<String> = aliases(list).unwrap_or_default();
-        speeds(mode).into_iter().map(move |split| (split, list.clone()))
-    });
+    let lanes = numbers(of["lanes"].as_str()?)?;
+    let (mut modes, mut all_modes) = (BTreeMap::new(), Vec::new());
+    for (mode, list) in of["breakout_modes"].as_object()? {
+        let aliases: Vec<String> =
+            list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let Some(groups) = groups(mode, lanes.len()) else { continue };
+        let groups: Vec<Group> = groups.into_iter().map(|(group, _)| group).collect();
+        if let [Group { ports, lanes: used, speeds }] = &groups[..]
+            && *used == lanes.len()
+            && let Ok(ports) = u8::try_from(*ports)
+        {
+            modes.extend(speeds.iter().map(|mbps| ((ports, *mbps), aliases.clone())));
+        }
+        all_modes.push((groups, aliases));
+    }
     Some(Cage {
         number: name.strip_prefix("Ethernet")?.parse().ok()?,
         index: of["index"].as_str()?.split(',').next()?.trim().parse().ok()?,
-        lanes: numbers(of["lanes"].as_str()?)?,
-        modes: modes.collect(),
+        lanes,
+        modes,
+        all_modes,
     })
 }
 
-/// The equal splits of a mode: `2x400G[200G]` is two ports of 400G or of 200G. Unequal splits are skipped.
-fn speeds(mode: &str) -> Vec<(u8, u32)> {
-    let Some((ports, speeds)) = mode.split_once('x').filter(|_| !mode.contains(['+', '('])) else {
-        return Vec::new();
+/// Reads a mode, with the default speed of each group: `1x400G[200G](4)+4x100G(4)`. SONiC ignores signs after the number
+/// of lanes.
+fn groups(mode: &str, lanes: usize) -> Option<Vec<(Group, u32)>> {
+    let group = |text: &str| {
+        let (ports, rest) = text.split_once('x')?;
+        let (speed, rest) = rest.split_at(rest.find(['[', '(']).unwrap_or(rest.len()));
+        let mbps = |speed: &str| speed.trim().strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000);
+        let default = mbps(speed)?;
+        let mut speeds = BTreeSet::from([default]);
+        let others = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        speeds.extend(others.iter().flat_map(|(list, _)| list.split(',')).filter_map(mbps));
+        let rest = others.map_or(rest, |(_, rest)| rest);
+        let used = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        let lanes = used.map_or(Some(lanes), |(number, _)| number.parse().ok())?;
+        let ports = ports.parse().ok().filter(|ports| (1..=lanes).contains(ports))?;
+        Some((Group { ports, lanes, speeds }, default))
     };
-    let Ok(ports) = ports.parse::<u8>() else { return Vec::new() };
-    let mbps = |speed: &str| speed.trim().strip_suffix('G')?.parse::<u32>().ok().map(|gbps| gbps * 1_000);
-    speeds.split(['[', ']', ',']).filter_map(mbps).map(|mbps| (ports, mbps)).collect()
+    mode.split('+').map(group).collect()
 }
 
 fn numbers(list: &str) -> Option<Vec<u16>> {
-    list.split(',').map(|number| number.trim().parse().ok()).collect()
+    list.trim_end_matches(',').split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// Reads the ports of a hwsku.
-pub(crate) fn rows(files: &dyn Files, folder: &str, cages: &[Cage]) -> Option<Vec<Row>> {
+/// Reads the ports of a hwsku; `None` if the folder is not one of a hwsku. As in SONiC, `hwsku.json` decides if both files
+/// exist, even if it cannot be used.
+pub(crate) fn rows(files: &dyn Files, folder: &str, cages: &[Cage]) -> Option<Result<Vec<Row>, Unread>> {
     let described = files.text(&format!("{folder}/hwsku.json")).filter(|_| !cages.is_empty());
-    let described = described.and_then(|text| serde_json::from_str(&text).ok());
-    let mut rows = described
-        .and_then(|tree| of_modes(&tree, cages))
-        .or_else(|| Some(of_table(&files.text(&format!("{folder}/port_config.ini"))?)))
-        .filter(|rows| !rows.is_empty())?;
-    rows.sort_by_key(|row| row.number);
-    Some(rows)
+    let rows = if let Some(text) = described {
+        of_modes(&text, cages).map_err(|reason| Unread { reason, mbps: None })
+    } else if let Some(text) = files.text(&format!("{folder}/port_config.ini")) {
+        of_table(&text)
+    } else {
+        Err(of_asics(files, folder)?)
+    };
+    Some(rows.and_then(|mut rows| {
+        rows.sort_by_key(|row| row.number);
+        let none = || Unread { reason: "it has no ports".to_owned(), mbps: Some(0) };
+        if rows.is_empty() { Err(none()) } else { Ok(rows) }
+    }))
 }
 
-/// Ports by the modes of `hwsku.json`; none where a mode is unequal or unknown.
-fn of_modes(tree: &Value, cages: &[Cage]) -> Option<Vec<Row>> {
+/// A hwsku of several ASICs has a folder of ports for each of them.
+fn of_asics(files: &dyn Files, folder: &str) -> Option<Unread> {
+    let names = files.names(folder);
+    let asics = names.iter().filter(|name| name.bytes().all(|sign| sign.is_ascii_digit()));
+    let texts: Vec<String> =
+        asics.filter_map(|name| files.text(&format!("{folder}/{name}/port_config.ini"))).collect();
+    let sum = texts.iter().map(|text| mbps(text)).sum();
+    let reason = format!("{} ASICs, and closc plans switches of one", texts.len());
+    (!texts.is_empty()).then_some(Unread { reason, mbps: sum })
+}
+
+/// Ports by the modes of `hwsku.json`, of the cages that it names.
+fn of_modes(text: &str, cages: &[Cage]) -> Result<Vec<Row>, String> {
+    let tree: Value = serde_json::from_str(text).map_err(|error| format!("hwsku.json: {error}"))?;
     let mut rows = Vec::new();
-    for (name, of) in tree["interfaces"].as_object()? {
-        let number: u16 = name.strip_prefix("Ethernet")?.parse().ok()?;
-        let cage = cages.iter().find(|cage| cage.number == number)?;
-        let split = *speeds(of["default_brkout_mode"].as_str()?).first()?;
-        let aliases = cage.modes.get(&split)?;
-        let width = cage.lanes.len() / usize::from(split.0.max(1));
-        for (part, lanes) in cage.lanes.chunks(width.max(1)).enumerate() {
-            rows.push(Row {
-                number: number + (part * width) as u16,
-                alias: aliases.get(part)?.clone(),
-                index: cage.index,
-                lanes: lanes.to_vec(),
-                mbps: split.1,
-            });
+    for cage in cages {
+        let name = format!("Ethernet{}", cage.number);
+        let Some(of) = tree["interfaces"].get(&name) else { continue };
+        let mode = of["default_brkout_mode"].as_str().unwrap_or_default();
+        let own = groups(mode, cage.lanes.len()).ok_or_else(|| format!("{name} has no mode `{mode}`"))?;
+        let is_own = |known: &[Group]| known.iter().eq(own.iter().map(|(group, _)| group));
+        let aliases = cage.all_modes.iter().find(|(known, _)| is_own(known));
+        let (_, aliases) = aliases.ok_or_else(|| {
+            format!("platform.json lacks mode `{mode}` of {name}, so SONiC rejects its own hwsku")
+        })?;
+        let (mut at, mut aliases) = (0, aliases.iter());
+        for (group, mbps) in &own {
+            let width = group.lanes / group.ports;
+            for _ in 0..group.ports {
+                let lanes = cage.lanes.get(at..at + width);
+                rows.push(Row {
+                    number: cage.number + at as u16,
+                    alias: aliases.next().cloned().ok_or_else(|| format!("{name} has too few aliases"))?,
+                    index: cage.index,
+                    lanes: lanes.ok_or_else(|| format!("{name} has too few lanes"))?.to_vec(),
+                    mbps: *mbps,
+                });
+                at += width;
+            }
         }
     }
-    Some(rows)
+    Ok(rows)
 }
 
-/// Ports by the columns of `port_config.ini`.
-fn of_table(text: &str) -> Vec<Row> {
-    let mut columns: Vec<&str> = vec!["name", "lanes", "alias", "index", "speed"];
-    let mut rows = Vec::new();
+/// The cells of a port in `port_config.ini`, by column.
+type Cells<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The lines of `port_config.ini` that are ports of the panel.
+fn lines(text: &str) -> Vec<(u16, Cells<'_>)> {
+    let mut columns: Vec<&str> = vec!["name", "lanes", "alias", "index"];
+    let mut found = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
         if line.starts_with('#') {
@@ -121,19 +189,37 @@ fn of_table(text: &str) -> Vec<Row> {
             }
             continue;
         }
-        let cell =
-            |name: &str| columns.iter().position(|column| *column == name).and_then(|at| words.get(at));
-        let row = || {
-            let name = *cell("name")?;
-            Some(Row {
-                number: name.strip_prefix("Ethernet")?.parse().ok()?,
-                alias: cell("alias").map_or(name, |alias| *alias).to_owned(),
-                index: cell("index")?.parse().ok()?,
-                lanes: numbers(cell("lanes")?)?,
-                mbps: cell("speed")?.parse().ok()?,
-            })
-        };
-        rows.extend(row());
+        let cells: Cells<'_> = columns.iter().copied().zip(words).collect();
+        // Other names are ports inside of the switch: `Ethernet-Rec0`.
+        let number = cells.get("name").and_then(|name| name.strip_prefix("Ethernet")?.parse().ok());
+        found.extend(number.map(|number| (number, cells)));
     }
-    rows
+    found
+}
+
+/// Returns the sum of the speeds, if every port has one.
+fn mbps(text: &str) -> Option<u64> {
+    lines(text).iter().map(|(_, cells)| cells.get("speed")?.parse::<u64>().ok()).sum()
+}
+
+/// Ports by the columns of `port_config.ini`.
+fn of_table(text: &str) -> Result<Vec<Row>, Unread> {
+    let row = |(number, cells): (u16, Cells<'_>)| {
+        let cell = |column: &'static str| cells.get(column).copied().ok_or(column);
+        Ok(Row {
+            number,
+            alias: cell("alias").or(cell("name"))?.to_owned(),
+            index: cell("index")?.parse().map_err(|_| "index")?,
+            lanes: cell("lanes").ok().and_then(numbers).ok_or("lanes")?,
+            mbps: cell("speed")?.parse().map_err(|_| "speed")?,
+        })
+    };
+    let all = lines(text).into_iter().map(|line| (line.0, row(line)));
+    all.map(|(number, row)| {
+        row.map_err(|column: &str| Unread {
+            reason: format!("port_config.ini has no `{column}` of Ethernet{number}"),
+            mbps: mbps(text),
+        })
+    })
+    .collect()
 }

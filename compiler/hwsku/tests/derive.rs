@@ -170,3 +170,170 @@ fn segments_of_a_spectrum_asic() {
         assert!(text.contains("my_sids: 0") && text.contains("features: [ecn]"), "{spectrum:?}: {text}");
     }
 }
+
+/// A box with these files, by their paths in its folder.
+fn read(files: &[(&str, &str)]) -> (Tree, Switch) {
+    let tree = Tree(files.iter().map(|(path, text)| (format!("d/{path}"), (*text).to_owned())).collect());
+    let switch = Switch::read(&tree, "d".to_owned(), "x86_64-own_box-r0".to_owned());
+    (tree, switch)
+}
+
+/// The entry, or the reason why there is none.
+fn entry(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
+    let (tree, switch) = read(files);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), spectrum: None };
+    switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|derived| (derived.text, derived.notes))
+}
+
+/// 32 ports of 400G under a header line. The third port has a comma at the end of its lanes, as on the Delta AGC032.
+fn table(header: &str, row: impl Fn(u16, &str) -> String) -> String {
+    let mut text = format!("# {header}\n");
+    for at in 0..32_u16 {
+        let lanes: Vec<String> = (at * 8 + 1..at * 8 + 9).map(|lane| lane.to_string()).collect();
+        let _ = writeln!(text, "{}", row(at, &(lanes.join(",") + if at == 2 { "," } else { "" })));
+    }
+    text
+}
+
+/// One line with another syntax must not shrink the box below the limit of `cargo xtask platforms`.
+#[test]
+fn every_port_of_a_table_is_read() {
+    let text = table("name lanes alias index speed", |at, lanes| {
+        format!("Ethernet{} {lanes} etp{} {} 400000", at * 8, at + 1, at + 1)
+    });
+    let (_, switch) = read(&[("C32/port_config.ini", &text)]);
+    assert_eq!((switch.mbps(), switch.unread("C32")), (Some(12_800_000), None));
+    let (text, _) = entry(&[("C32/port_config.ini", &text)]).unwrap();
+    assert!(text.contains("cages: 32\n") && text.contains("serial_lanes: { from: 1 }"), "{text}");
+}
+
+/// Marvell's db98cx8580 for ARM has no numbers of cages. Other boxes have no speeds, so that their bandwidth is unknown.
+#[test]
+fn tables_without_a_column_are_named() {
+    let no_index = table("name lanes alias speed", |at, lanes| {
+        format!("Ethernet{} {lanes} four00GigE{} 400000", at * 8, at * 8)
+    });
+    let (_, switch) = read(&[("F32/port_config.ini", &no_index)]);
+    assert_eq!(switch.mbps(), Some(12_800_000));
+    let reason = entry(&[("F32/port_config.ini", &no_index)]).unwrap_err();
+    assert_eq!(reason, "hwsku F32: port_config.ini has no `index` of Ethernet0");
+    let no_speed = table("name lanes alias index", |at, lanes| {
+        format!("Ethernet{} {lanes} etp{} {}", at * 8, at + 1, at + 1)
+    });
+    let (_, switch) = read(&[("C64/port_config.ini", &no_speed)]);
+    assert_eq!((switch.mbps(), switch.has_hwskus()), (None, true));
+    let reason = entry(&[("C64/port_config.ini", &no_speed)]).unwrap_err();
+    assert_eq!(reason, "hwsku C64: port_config.ini has no `speed` of Ethernet0");
+    let (_, switch) = read(&[("plugins/eeprom.py", "")]);
+    assert!(!switch.has_hwskus() && switch.mbps().is_none());
+}
+
+/// Ports of several ASICs are in a folder for each of them.
+#[test]
+fn hwskus_of_several_asics_are_named() {
+    let text = table("name lanes alias index speed", |at, lanes| {
+        format!("Ethernet{} {lanes} etp{} {} 400000", at * 8, at + 1, at + 1)
+    });
+    let files = [("X/0/port_config.ini", &*text), ("X/1/port_config.ini", &text)];
+    assert_eq!(read(&files).1.mbps(), Some(25_600_000));
+    assert_eq!(entry(&files).unwrap_err(), "hwsku X: 2 ASICs, and closc plans switches of one");
+}
+
+/// `platform.json` of 32 cages with these lanes and modes.
+fn platform(lanes: impl Fn(u16) -> String, modes: &str) -> String {
+    let cage = |at: u16| {
+        let index = vec![(at + 1).to_string(); 8].join(",");
+        let modes = modes.replace('N', &(at + 1).to_string());
+        let lanes = lanes(at);
+        format!(
+            "\"Ethernet{}\": {{ \"index\": \"{index}\", \"lanes\": \"{lanes}\", \"breakout_modes\": {{ {modes} }} }}",
+            at * 8
+        )
+    };
+    format!("{{ \"interfaces\": {{ {} }} }}", (0..32).map(cage).collect::<Vec<_>>().join(", "))
+}
+
+fn own_lanes(at: u16) -> String {
+    (at * 8..at * 8 + 8).map(|lane| lane.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// `hwsku.json` with this mode in each cage, and ports that `platform.json` does not have.
+fn modes(mode: &str) -> String {
+    let cage = |at: u16| format!("\"Ethernet{}\": {{ \"default_brkout_mode\": \"{mode}\" }}", at * 4);
+    format!("{{ \"interfaces\": {{ {} }} }}", (0..64).map(cage).collect::<Vec<_>>().join(", "))
+}
+
+/// SONiC compares ports, speeds and lanes of a mode, and not its text. UfiSpace's S9311-64D has `1x400G(8)`.
+#[test]
+fn modes_are_equal_by_their_values() {
+    let json = platform(own_lanes, r#""1x400G(8)": ["etpN"], "2x200G[100G](8)": ["etpNa", "etpNb"]"#);
+    let of = |mode: &str| entry(&[("platform.json", &json), ("O32/hwsku.json", &modes(mode))]);
+    let (text, _) = of("1x400G").unwrap();
+    assert!(text.contains("breakouts: [1x400G, 2x200G, 2x100G]"), "{text}");
+    assert!(text.contains("default: 1x400G\n"), "{text}");
+    let (text, _) = of("2x200G[100G]").unwrap();
+    assert!(text.contains("default: 2x200G\n"), "{text}");
+    // Another list of speeds is another mode. SONiC does not fall back to `port_config.ini`.
+    for mode in ["2x200G", "1x400G(4)", "4x100G", ""] {
+        let ini = "# name lanes alias index speed\nEthernet0 0,1,2,3,4,5,6,7 etp1 1 400000\n";
+        let files =
+            [("platform.json", &*json), ("O32/hwsku.json", &modes(mode)), ("O32/port_config.ini", ini)];
+        let reason = entry(&files).unwrap_err();
+        assert!(reason.starts_with("hwsku O32: ") && reason.contains(&format!("`{mode}`")), "{reason}");
+    }
+}
+
+/// Each lane of the S9311-64D is listed twice, in eight places for four lanes.
+#[test]
+fn lanes_that_are_listed_twice_are_named() {
+    let twice = |at: u16| (0..8).map(|place| (at * 4 + place / 2).to_string()).collect::<Vec<_>>().join(",");
+    let json = platform(twice, r#""1x400G(8)": ["etpN"]"#);
+    let reason = entry(&[("platform.json", &json), ("O32/hwsku.json", &modes("1x400G"))]).unwrap_err();
+    assert_eq!(reason, "Ethernet0 has lane 0 twice, and a port of closc has it once");
+}
+
+/// Each hwsku that an entry does not describe is named.
+#[test]
+fn hwskus_that_are_omitted_are_named() {
+    let json =
+        platform(own_lanes, r#""1x400G": ["etpN"], "1x200G(4)+2x100G(4)": ["etpNa", "etpNb", "etpNc"]"#);
+    let files = [
+        ("platform.json", &*json),
+        ("O32/hwsku.json", &modes("1x400G")),
+        ("X/hwsku.json", &modes("1x200G(4)+2x100G(4)")),
+        ("Y/hwsku.json", &modes("8x50G")),
+    ];
+    let (_, notes) = entry(&files).unwrap();
+    assert_eq!(notes.len(), 2, "{notes:#?}");
+    assert!(notes.contains(&"hwsku X: it has cages with ports of several kinds".to_owned()), "{notes:#?}");
+    let lacks = "hwsku Y: platform.json lacks mode `8x50G` of Ethernet0, so SONiC rejects its own hwsku";
+    assert!(notes.contains(&lacks.to_owned()), "{notes:#?}");
+}
+
+/// NVIDIA's SN5610N: the only intact hwsku splits its cages in two ways, so a switch with one of them has no hwsku.
+#[test]
+fn the_only_hwsku_is_listed_with_both_splits() {
+    let part = |at: u16, width: u16, part: u16| {
+        let letter = char::from(b'a' + part as u8);
+        let lane = at * 8 + part * width;
+        (lane, lane, width, format!("etp{}{letter}", at + 1), at + 1, u32::from(width) * 100_000)
+    };
+    let cage = |at: u16| if at < 28 { (1, 8) } else { (4, 2) };
+    let ports = (0..32).flat_map(|at| (0..cage(at).1).map(move |own| part(at, cage(at).0, own))).collect();
+    let json = platform(own_lanes, r#""2x400G": ["etpNa", "etpNb"]"#);
+    let text = derived(&[("C224O8", ports)], Some(json)).unwrap();
+    assert!(text.contains("    - { breakouts: [8x100G, 2x400G], hwsku: C224O8 }"), "{text}");
+}
+
+/// The Delta AGC032 has an SDK file of Broadcom, and a `platform_asic` of Marvell.
+#[test]
+fn an_asic_of_two_makers_is_not_stated() {
+    let text = table("name lanes alias index speed", |at, lanes| {
+        format!("Ethernet{} {lanes} etp{} {} 400000", at * 8, at + 1, at + 1)
+    });
+    let own = [("C32/port_config.ini", &*text), ("platform_asic", "marvell-teralynx\n")];
+    assert!(entry(&own).unwrap().0.contains("  asic: marvell\n"));
+    let (text, notes) = entry(&[own[0], own[1], ("C32/th3.config.bcm", "a=1\n")]).unwrap();
+    assert!(!text.contains("asic:"), "{text}");
+    assert_eq!(notes, ["platform_asic is of marvell, and hwsku C32 has an SDK file of Broadcom"]);
+}

@@ -44,7 +44,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
         folders.insert(switch.platform.clone(), switch.folder().to_owned());
         match derive(&repository, (&branches, &spectrums), &switch, &mut ignored) {
             Ok(Derived { id, text, notes }) => {
-                refused.extend(notes);
+                refused.extend(notes.into_iter().map(|note| format!("{}: {note}", switch.platform)));
                 let by_hand = known.get(&switch.platform);
                 println!("# {}: {}", switch.platform, by_hand.map_or(&*id, |ids| &**ids));
                 if by_hand.is_none() {
@@ -85,7 +85,7 @@ fn hand_written() -> BTreeMap<String, String> {
     found
 }
 
-/// The boxes with a hwsku of enough bandwidth.
+/// The boxes with a hwsku of enough bandwidth, and those whose bandwidth is not known.
 fn switches(repository: &Repository) -> Vec<Switch> {
     let vendors = repository.names("device");
     let boxes = vendors.iter().flat_map(|vendor| {
@@ -93,7 +93,8 @@ fn switches(repository: &Repository) -> Vec<Switch> {
         repository.names(&folder).into_iter().map(move |platform| (format!("{folder}/{platform}"), platform))
     });
     let read = |(folder, platform)| Switch::read(repository, folder, platform);
-    boxes.map(read).filter(|switch| switch.mbps() >= SMALLEST).collect()
+    let is_large = |switch: &Switch| switch.mbps().map_or(switch.has_hwskus(), |mbps| mbps >= SMALLEST);
+    boxes.map(read).filter(is_large).collect()
 }
 
 /// Reads the ASIC of each box of NVIDIA: a line is `'x86_64-nvidia_sn5400-r0':'MELLANOX-SPECTRUM-4',`.
