@@ -153,6 +153,25 @@ fn ports_are_those_of_the_hardware() {
     assert_eq!(absent(&tree).len(), 8, "{:#?}", absent(&tree));
 }
 
+/// Every switch has another name for a port, with its lanes and alias, so the switches agree.
+#[test]
+fn names_of_ports_are_those_of_the_hardware() {
+    let catalogue = Catalogue::builtin();
+    let mut tree = fabric("sonic", "sonic", "");
+    for switch in ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"] {
+        let file = format!("switches/{switch}/config_db.json");
+        for end in ['"', '|'] {
+            tree = edit(tree, &file, &format!("Ethernet0{end}"), &format!("Ethernet3{end}"));
+        }
+    }
+    let hardware = Hardware::by_hwsku(catalogue.iter());
+    let options = Options { digests: false, hardware, ..Options::default() };
+    let report = verify(&tree, &options).expect("the tree can be read");
+    let messages: Vec<&String> = report.violations.iter().map(|found| &found.message).collect();
+    let absent = |message: &&&String| message.contains("the hardware has no port `Ethernet3`");
+    assert_eq!(messages.iter().filter(absent).count(), 4, "{messages:#?}");
+}
+
 /// Every port between switches negotiates, so the ends of each cable agree.
 #[test]
 fn ports_over_optics_do_not_negotiate() {

@@ -103,6 +103,22 @@ mod tests {
         );
     }
 
+    /// sonic-buildimage builds FRR with 514 paths, Debian with 256.
+    #[test]
+    fn paths_of_bgp_are_those_of_the_daemon() {
+        let of = |os: &str| {
+            let fragment = format!(
+                "{{ routing: bgp-unnumbered, qos: none, hosts: {{ groups: 2, per_group: 192, nic: {{ speed: 100G, lanes: 1 }} }}, \
+                 planes: 1, tiers: {{ t0: {{ platform: th5-512x100g, os: {os}, up: 320 }}, \
+                 t1: {{ platform: th5-512x100g, os: {os} }} }} }}"
+            );
+            codes(&fragment).contains(&"E0904").then(|| message(&fragment, "E0904"))
+        };
+        assert_eq!(of("sonic"), None);
+        let expected = "each T0 spreads over 320 uplinks, but the BGP of `frr` uses at most 256";
+        assert_eq!(of("frr").as_deref(), Some(expected));
+    }
+
     /// The driver of Spectrum has groups of 256 members and rounds 200 up. SONiC's hwskus of one switch differ.
     #[test]
     fn published_sizes_are_accepted() {
