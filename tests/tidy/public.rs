@@ -25,7 +25,7 @@ const UNNAMED: &[(&str, usize)] = &[
     ("nic", 51),
     ("paths-engine", 5),
     ("plan", 20),
-    ("platform", 3),
+    ("platform", 4),
     ("provision", 2),
     ("qos", 34),
     ("render", 1),

@@ -46,10 +46,10 @@ impl SwitchQos {
     /// Computes the QoS settings of a switch.
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
-        let buffers = intent.platform.buffer.as_ref();
+        let buffers = intent.platform.buffer.as_ref().map(|buffer| buffer.under(intent.os, intent.release));
         let full = FullPanel::of(&intent.platform.panel, &intent.ports);
         let buffers =
-            buffers.map(|buffer| SwitchBuffers::of(intent.qos, buffer, &kinds, full)).transpose()?;
+            buffers.map(|buffer| SwitchBuffers::of(intent.qos, &buffer, &kinds, full)).transpose()?;
         let space = match (&buffers, intent.os.queue_packets()) {
             (Some(buffers), _) => Some(QueueSpace::Shared { buffers, full }),
             (None, Some(packets)) => Some(QueueSpace::Own { packets }),

@@ -51,6 +51,21 @@ fn ports_that_are_alike_are_one_kind() {
     assert!(above.kinds.iter().all(|kind| kind.place == Place::Fabric && kind.speed == Speed::gbps(400)));
 }
 
+/// sonic-buildimage, buffers_defaults_t0.j2 of the branches: the SDK of older ones reserves more.
+#[test]
+fn the_buffer_is_that_of_the_release() {
+    for (platform, speed, release, total) in [
+        ("th5-512x100g", "100G", "202505", 163_593_526),
+        ("th5-512x100g", "100G", "202511", 165_335_712),
+        ("th5-128x400g", "400G", "202505", 164_075_364),
+        ("th5-128x400g", "400G", "master", 164_505_640),
+    ] {
+        let text = yaml(platform, "sonic", speed, "sonic-ai-lossy-th5", "30m");
+        let found = qos(&format!("{text}releases: {{ sonic: {release} }}\n"), "p0-t0-002").unwrap();
+        assert_eq!(found.buffers.unwrap().memory.total, Bytes(total), "{platform} {release}");
+    }
+}
+
 #[test]
 fn the_buffer_adds_up() {
     for (platform, speed) in [("th5-128x400g", "400G"), ("spectrum4-sn5600", "800G")] {

@@ -87,8 +87,10 @@ impl Platform {
         os: Os,
         breakouts: impl IntoIterator<Item = Breakout>,
     ) -> Standing<'_> {
+        let on_asic =
+            || self.buffer.as_ref().is_none_or(|buffer| os.forwards_segments_on(&buffer.headroom_model));
         let listed = match feature {
-            SkuFeature::Segments => self.features.un,
+            SkuFeature::Segments => self.features.un && on_asic(),
             SkuFeature::Trimming => self.features.trimming,
         };
         let hwsku = if os.has_hwskus() { self.hwsku(breakouts) } else { None };

@@ -184,6 +184,16 @@ mod tests {
                 .count()
         };
         assert_eq!([firewall("5.8"), firewall("5.9")], [0, 2]);
+        // sonic-buildimage, gnmi-native.sh: `--bind_address 127.0.0.1` on master only.
+        let server = |release: &str| -> Vec<bool> {
+            let release = release.parse().expect("a release");
+            let found = FactorySetting::of(Os::Sonic, Some(release)).filter(|row| row.place == "GNMI");
+            found.map(|row| row.effect.contains("loopback")).collect()
+        };
+        assert_eq!(
+            [server("202411"), server("202605"), server("master")],
+            [vec![false], vec![false], vec![true]]
+        );
     }
 
     #[test]

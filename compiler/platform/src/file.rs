@@ -13,7 +13,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::alias::Aliases;
-use crate::{Balancing, Breakout, HwskuFacts, Layout, Limit, Maker, Os, PortNaming, Power, Provenance};
+use crate::{
+    Balancing, Breakout, HwskuFacts, Layout, Limit, Maker, OlderBuffer, Os, PortNaming, Power, Provenance,
+};
 
 /// A value and its place in the file.
 #[derive(Debug, Clone)]
@@ -246,6 +248,9 @@ pub(crate) struct BufferFile {
     /// lossy queues each have a dynamic pool.
     #[serde(default)]
     pub(crate) lossless_queue_max: Option<At<Bytes>>,
+    /// Sizes of the shared buffer with older releases of SONiC.
+    #[serde(default)]
+    pub(crate) older: Vec<OlderBuffer>,
 }
 
 /// Trimming settings that a platform accepts; orchagent stops at the first rejected setting.

@@ -77,11 +77,14 @@ fn assign_lanes(mut breakouts: Vec<Breakout>, lanes: u8) -> BTreeSet<Breakout> {
 }
 
 fn buffer(file: &BufferFile) -> Buffer {
+    let mut older = file.older.clone();
+    older.sort_by_key(|older| older.until);
     Buffer {
         total: file.total.value,
         cell: file.cell.value,
         headroom_model: file.headroom.value.as_str().into(),
         lossless_queue_max: file.lossless_queue_max.as_ref().map(|at| at.value),
+        older,
     }
 }
 

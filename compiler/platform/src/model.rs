@@ -313,6 +313,29 @@ pub struct Buffer {
     pub headroom_model: SmolStr,
     /// With one static egress pool: the maximum that a lossless queue takes. If absent, there are two dynamic pools.
     pub lossless_queue_max: Option<Bytes>,
+    /// Sizes with older releases of SONiC, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<OlderBuffer>,
+}
+
+/// The size of the shared buffer with older releases of SONiC, whose SDK reserves more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OlderBuffer {
+    /// The last release with this size.
+    pub until: Release,
+    /// Size of the shared buffer.
+    pub total: Bytes,
+}
+
+impl Buffer {
+    /// Returns the buffer with the size that it has under a release of an operating system.
+    #[must_use]
+    pub fn under(&self, os: Os, release: Option<Release>) -> Buffer {
+        let release = release.filter(|_| os.has_hwskus());
+        let older = self.older.iter().find(|older| release.is_some_and(|release| release <= older.until));
+        Buffer { total: older.map_or(self.total, |older| older.total), ..self.clone() }
+    }
 }
 
 /// Trimming settings that a platform accepts.
@@ -510,12 +533,16 @@ impl Platform {
         model.is_some_and(Model::clears_unmapped_dscp) && !keeps
     }
 
-    /// Returns whether one of SONiC's hwskus is for exactly these breakouts, or accepts any.
+    /// Returns whether one of SONiC's hwskus is for exactly these breakouts, or accepts any. The usual hwsku is for the
+    /// default breakout, unless it is listed with others.
     pub fn has_hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> bool {
         let used = self.panel.hwsku_key(breakouts);
         let default = BTreeSet::from([self.panel.default_breakout]);
         self.sonic.as_ref().is_some_and(|sonic| {
-            sonic.any_breakout || used == default || sonic.hwskus.iter().any(|(these, _)| *these == used)
+            let is_listed = sonic.hwskus.iter().any(|(_, hwsku)| *hwsku == sonic.hwsku);
+            sonic.any_breakout
+                || used == default && !is_listed
+                || sonic.hwskus.iter().any(|(these, _)| *these == used)
         })
     }
 

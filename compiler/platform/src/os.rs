@@ -141,6 +141,8 @@ struct Facts {
     queue_packets: Option<u32>,
     pools_at_reload: Option<String>,
     negotiation: Option<Negotiation>,
+    #[serde(default)]
+    segments_on: Vec<String>,
     releases: Option<Releases>,
     telemetry: Telemetry,
     capabilities: Row,
@@ -229,6 +231,12 @@ impl Os {
     /// Returns the largest number of a front port, if it has a limit.
     pub fn port_number_max(self) -> Option<u16> {
         self.facts().port_number_max
+    }
+
+    /// Returns whether it is documented to forward uSIDs on an ASIC, by the headroom formula of the ASIC.
+    pub fn forwards_segments_on(self, headroom_model: &str) -> bool {
+        let documented = &self.facts().segments_on;
+        documented.is_empty() || documented.iter().any(|model| model == headroom_model)
     }
 
     /// Returns the exponents that it accepts for buffer thresholds, if it does not accept all.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use closc_platform::{Breakout, Catalogue, Limit, Os, Platform, Slot};
+use closc_platform::{Breakout, Catalogue, Limit, Os, Platform, SkuFeature, Slot, Standing};
 
 fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> {
     let cages = platform.panel.cages;
@@ -265,4 +265,30 @@ fn members_of_groups_are_those_of_the_hwsku() {
         [128, 129, 200, 256, 257, 512, 8192].into_iter().filter(|at| sn5640.accepts(*at)).collect();
     assert_eq!(taken, [128, 256, 512]);
     assert_eq!([64, 129, 256, 4097].map(|needed| sn5640.most(needed)), [128, 256, 256, 128]);
+}
+
+/// A usual hwsku that is listed with two breakouts is not for one of them alone: the SN5610N has C224O8.
+#[test]
+fn a_hwsku_of_two_breakouts_is_not_for_one() {
+    let catalogue = Catalogue::builtin();
+    let has = |id: &str, breakouts: &[&str]| {
+        let platform = catalogue.get(id).expect("it ships");
+        platform.has_hwsku(breakouts.iter().map(|breakout| breakout.parse().expect("a breakout")))
+    };
+    assert!(!has("nvidia-sn5610n", &["8x100G"]) && has("nvidia-sn5610n", &["8x100G", "2x400G"]));
+    assert!(!has("marvell-db98cx8580-32cd", &["8x50G"]));
+    assert!(has("spectrum4-sn5600-256x100g", &["8x100G"]) && has("th5-512x100g", &["8x100G"]));
+}
+
+/// Cumulus Linux 5.14, Segment Routing: on the Spectrum-4 switch only. sonic-mgmt tests it on Spectrum-4 and later.
+#[test]
+fn segments_of_spectrum_6_are_assumed_with_sonic_only() {
+    let catalogue = Catalogue::builtin();
+    let standing = |id: &str, os| {
+        let platform = catalogue.get(id).expect("it ships");
+        platform.standing(SkuFeature::Segments, os, [platform.panel.default_breakout])
+    };
+    assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), Standing::Assumed(..)));
+    assert_eq!(standing("spectrum6-sn6600", Os::Nvue), Standing::Missing);
+    assert_eq!(standing("spectrum4-sn5600", Os::Nvue), Standing::Has);
 }

@@ -115,7 +115,7 @@ fn first_releases() -> String {
         "\n## Switches that a release lacks\n\n\
          `closc check` warns (W0203) if a switch needs a hwsku that its release of SONiC lacks. Each supported release has the\n\
          files of all other hwskus in the catalogue. The first release is the oldest branch of\n\
-         sonic-net/sonic-buildimage that contains the hwsku.\n\n\
+         sonic-net/sonic-buildimage that contains the hwsku in a form that SONiC accepts.\n\n\
          | platform | hwsku | first release |\n|---|---|---|\n",
     );
     for platform in Catalogue::builtin().iter() {

@@ -60,10 +60,14 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some((release, stated)) = draft.release(os) else { continue };
         let who: Vec<&str> = concerned.iter().map(|hardware| hardware.who.as_str()).collect();
         let word = os.word();
-        let finding =
-            Diagnostic::warning(&RULE, format!("`{word}` {release} lacks hwsku `{hwsku}` with these lanes"))
-                .at(concerned[0].platform_span, format!("for {}", words::and(who)))
-                .note(format!("sonic-net/sonic-buildimage has it from the branch {since} on"));
+        let finding = Diagnostic::warning(
+            &RULE,
+            format!("`{word}` {release} lacks hwsku `{hwsku}` with these lanes"),
+        )
+        .at(concerned[0].platform_span, format!("for {}", words::and(who)))
+        .note(format!(
+            "sonic-net/sonic-buildimage has it, in a form that SONiC accepts, from the branch {since} on"
+        ));
         let finding = match stated {
             Some(span) => finding.and(span, "states the release"),
             None => finding.note(format!("the file states no release of `{word}`: {release} is assumed")),

@@ -152,12 +152,15 @@ fn split(platform: &Platform, breakout: Breakout) -> String {
 
 fn buffer(buffer: &Buffer) -> String {
     let queue = buffer.lossless_queue_max.map(|most| format!(", at most {most} a lossless queue"));
+    let older =
+        buffer.older.iter().map(|older| format!(", {} with sonic up to {}", older.total, older.until));
     format!(
-        "{} in cells of {}, headroom as `{}`{}",
+        "{} in cells of {}, headroom as `{}`{}{}",
         buffer.total,
         buffer.cell,
         buffer.headroom_model,
-        queue.unwrap_or_default()
+        queue.unwrap_or_default(),
+        older.collect::<String>()
     )
 }
 
