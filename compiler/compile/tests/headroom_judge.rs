@@ -282,7 +282,8 @@ fn headroom_is_what_sonics_scripts_say() {
             let name = plan.topology().naming.switch(switch);
             let bytes = tree.read(&format!("switches/{name}/config_db.json")).expect("SONiC has one");
             let config: Value = serde_json::from_slice(&bytes).expect("it is JSON");
-            let mmu = platform.buffer.as_ref().map_or(0, |buffer| buffer.total.0);
+            let release = plan.topology().release(Os::Sonic);
+            let mmu = platform.buffer.as_ref().map_or(0, |buffer| buffer.under(Os::Sonic, release).total.0);
             if !lossless(&config).is_empty() {
                 let profile = &plan.topology().qos;
                 judge((&redis, &scripts), (&config, profile), (asic, cell, latency), mmu, &mut tally);
