@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use closc_qos::units::{Speed, UnitError};
 
-use crate::{Breakout, Panel, Platform};
+use crate::{Breakout, Os, Panel, Platform};
 
 /// The share of a cage that a breakout uses, if it does not use all of it: `1x800G(4)` is one port on four lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -90,6 +90,11 @@ impl Breakout {
     /// Returns the number of lanes per port, in cages with this number of lanes.
     pub fn width(&self, lanes: u8) -> u8 {
         self.share.map_or(lanes, |share| share.lanes) / self.ports.max(1)
+    }
+
+    /// Returns the number of ports of this kind that take the lanes of `count` ports of another, rounded up.
+    pub fn ports_for(&self, count: u64, other: Breakout, lanes: u8) -> u64 {
+        (count * u64::from(other.width(lanes))).div_ceil(u64::from(self.width(lanes)).max(1))
     }
 
     /// Returns the breakout that splits a complete cage into ports of the same width and speed; `None` if the
@@ -178,6 +183,12 @@ impl fmt::Display for Breakout {
 }
 
 impl Platform {
+    /// Returns whether an operating system splits all cages in this way. If a split disables
+    /// the next cage, it needs a panel on which every other cage is empty.
+    pub fn splits(&self, os: Os, breakout: Breakout) -> bool {
+        os.covering_split() != Some(breakout.ports) || self.panel.number_step > 1
+    }
+
     /// Reads a breakout that the cages of this platform offer.
     pub fn breakout(&self, text: &str) -> Result<Breakout, BreakoutError> {
         let breakout: Breakout = text.parse()?;
@@ -192,6 +203,19 @@ impl Platform {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ports_are_counted_by_their_lanes() {
+        let ports = |this: &str, count, other: &str| {
+            let [this, other] = [this, other].map(|text| text.parse::<Breakout>().unwrap());
+            this.ports_for(count, other, 8)
+        };
+        assert_eq!(ports("8x100G", 3, "1x800G"), 24);
+        assert_eq!(ports("1x800G", 9, "8x100G"), 2);
+        assert_eq!(ports("2x400G", 5, "2x400G"), 5);
+        assert_eq!(ports("2x400G", 1, "1x400G"), 2, "a port that leaves lanes unused takes its cage");
+        assert_eq!(ports("8x100G", 1, "1x400G(4)"), 4);
+    }
 
     #[test]
     fn text_and_value_agree() {

@@ -139,6 +139,7 @@ struct Facts {
     #[serde(default)]
     shares_thresholds: bool,
     queue_packets: Option<u32>,
+    covering_split: Option<u8>,
     pools_at_reload: Option<String>,
     negotiation: Option<Negotiation>,
     #[serde(default)]
@@ -263,6 +264,11 @@ impl Os {
     /// one at ingress.
     pub fn shares_thresholds(self) -> bool {
         self.facts().shares_thresholds
+    }
+
+    /// Returns the number of ports of a split that disables the next cage, if there is such a split.
+    pub(crate) fn covering_split(self) -> Option<u8> {
+        self.facts().covering_split
     }
 
     /// Returns the number of full-size packets that a queue holds, if queues are those of a kernel. Each queue then has

@@ -20,15 +20,21 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         for block in [&hardware.down, &hardware.up] {
             let Some(breakout) = block.breakout.filter(|_| block.count > 0) else { continue };
-            let panel = &hardware.platform.panel;
-            if panel.offers(breakout) {
+            let (platform, os) = (&hardware.platform, hardware.os);
+            let splits = platform.splits(os, breakout);
+            if platform.panel.offers(breakout) && splits {
                 continue;
             }
-            let offered: Vec<String> = panel.breakouts.iter().map(ToString::to_string).collect();
+            let offered = platform.panel.breakouts.iter().filter(|offered| platform.splits(os, **offered));
+            let offered: Vec<String> = offered.map(ToString::to_string).collect();
             let offered = listed(offered.iter().map(String::as_str));
             let stated = draft.stated_breakout(hardware, block.side);
-            let message = format!("`{}` does not offer breakout `{breakout}`", hardware.platform.id);
-            let diagnostic = Diagnostic::error(&RULE, message);
+            let with = if splits { String::new() } else { format!(" with `{}`", os.word()) };
+            let message = format!("`{}` does not offer breakout `{breakout}`{with}", platform.id);
+            let mut diagnostic = Diagnostic::error(&RULE, message);
+            if !splits {
+                diagnostic = diagnostic.note("Cumulus Linux disables the cage behind one that is split in 8");
+            }
             out.push(if let Some(span) = stated {
                 diagnostic
                     .at(span, format!("for {}", hardware.who))
@@ -58,5 +64,20 @@ mod tests {
             message("tiers: { t0: { by_plane: { 0: { platform: th4-64x400g } } } }", "E0204"),
             "`th4-64x400g` does not offer breakout `4x200G`"
         );
+    }
+
+    /// Cumulus Linux disables the next cage, which only a panel with every other cage can leave empty.
+    #[test]
+    fn adjacent_cages_are_not_split_in_eight_under_cumulus_linux() {
+        let with = |platform: &str, os: &str| {
+            format!("tiers: {{ t1: {{ platform: {platform}, os: {os}, down: {{ breakout: 8x100G }} }} }}")
+        };
+        assert_eq!(
+            message(&with("spectrum6-sn6600", "nvue"), "E0204"),
+            "`spectrum6-sn6600` does not offer breakout `8x100G` with `nvue`"
+        );
+        for (platform, os) in [("spectrum6-sn6600", "sonic"), ("spectrum4-sn5600-256x100g", "nvue")] {
+            assert!(!codes(&with(platform, os)).contains(&"E0204"), "{platform} {os}");
+        }
     }
 }

@@ -29,7 +29,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let ports = u64::from(platform.panel.cages) * u64::from(breakout.ports);
-    let used = tier.down.count + tier.down.spare + tier.up.count + tier.up.spare;
+    // Uplinks can have another breakout, so they count as the downlinks that fit on their lanes.
+    let up = tier.up.count + tier.up.spare;
+    let up = tier.up.breakout.map_or(up, |split| breakout.ports_for(up, split, platform.panel.lanes));
+    let used = tier.down.count + tier.down.spare + up;
     if used == 0 || used * 2 >= ports {
         return;
     }
@@ -74,5 +77,18 @@ mod tests {
             Vec::<&str>::new()
         );
         assert_eq!(codes("hosts: { groups: 128 }"), Vec::<&str>::new());
+    }
+
+    /// 16 cages of downlinks and 16 of uplinks are half of 64 cages.
+    #[test]
+    fn uplinks_of_another_breakout_count_by_their_cages() {
+        let with = |uplinks: u32| {
+            format!(
+                "{{ zones: 2, hosts: {{ groups: 64 }}, tiers: {{ t1: {{ up: {{ count: {uplinks}, breakout: 1x800G }} }}, \
+                 t2: {{ platform: th5-64x800g, os: sonic }} }} }}"
+            )
+        };
+        assert!(!codes(&with(16)).contains(&"W0302"), "{:?}", codes(&with(16)));
+        assert_eq!(message(&with(15), "W0302"), "132 of the 256 ports of each T1 are unused");
     }
 }
