@@ -153,3 +153,23 @@ fn a_file_is_no_tree() {
     place.ends(0, &["verify", "a.tar.zst"]);
     assert!(place.ends(1, &["verify", file]).contains("is a file: name the folder of a compiled tree"));
 }
+
+/// EOS does not name its hardware in its configuration. T1s with buffer thresholds below T2s with virtual output queues,
+/// which have none, are distinguished by the manifest.
+#[test]
+fn hardware_of_the_manifest_tells_ports_apart() {
+    let place = Place::new();
+    place.write(
+        "mixed.yaml",
+        "fabric: mixed\nplanes: 1\nrouting: bgp-unnumbered\nzones: 2\nqos: none\n\
+         hosts: { groups: 2, per_group: 4, nics_per_node: 1, nic: { speed: 400G, lanes: 8 } }\n\
+         tiers:\n  t0: { platform: th3-32x400g, os: eos, down: { count: 4 }, up: { count: 2 }, oversubscription: \"2:1\" }\n  \
+         t1: { platform: th3-32x400g, os: eos, down: { count: 2 }, up: { count: 2 } }\n  \
+         t2: { platform: q3d-7280r4-64x400g, os: eos, down: { count: 4 }, ports_per_zone: 2 }\n\
+         cables:\n  nic-t0: { length: 2m, medium: dac }\n  t0-t1: { length: 30m, medium: dr4 }\n  \
+         t1-t2: { length: 100m, medium: dr4 }\n\
+         warnings: { W0302: allow, W0901: allow, W0904: allow, W0906: allow }\n",
+    );
+    place.ends(0, &["compile", "mixed.yaml", "--out", "tree"]);
+    place.ends(0, &["verify", "tree"]);
+}

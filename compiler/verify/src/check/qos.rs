@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use closc_diagnostics::Rule;
 
+use super::profile;
 use crate::finding::{Findings, Violation, digest};
 use crate::model::about::About;
 use crate::model::cabling::{Kind, Side, SwitchId};
@@ -81,7 +82,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         work.all();
     }
     asymmetric(fabric, &sorts, findings);
-    alike(fabric, &sorts, findings);
+    alike((fabric, stated), &sorts, findings);
     tables(fabric, findings);
     if let Some(stated) = stated.filter(|stated| !stated.qos.classes.is_empty()) {
         for group in fabric.judged_groups() {
@@ -413,11 +414,17 @@ type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
 /// The properties that equal switches share: the number of ports of each kind, among which buffers are divided.
 type Build = Vec<(Place, Wire, u32, u64)>;
 
+/// Returns the hardware of a switch: the one that its files name, or else the one in the manifest.
+fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a Stated>, id: SwitchId) -> Option<&'a str> {
+    let switch = fabric.switch(id)?;
+    let in_manifest = || Some(&*profile::own(fabric, stated?, (id, switch), switch.tier?)?.hardware);
+    switch.hardware.as_deref().or_else(in_manifest)
+}
+
 /// Checks that equal ports have equal settings; those of the majority are the intended ones.
-fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
-    let like = |sort: &Sort| {
+fn alike((fabric, stated): (&Fabric, Option<&Stated>), sorts: &[Sort], findings: &mut Findings) {
+    let like = |sort: &Sort, hardware| {
         let switch = fabric.switch(sort.switch)?;
-        let hardware = switch.hardware.as_deref().unwrap_or_default();
         Some((switch.language, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
     };
     let mut ports: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
@@ -428,8 +435,9 @@ fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
             .map(|sort| (sort.place, sort.facts.of(&fabric.facts).wire, sort.meters, sort.count))
             .collect();
         build.sort_unstable();
+        let hardware = own.first().and_then(|sort| hardware(fabric, stated, sort.switch)).unwrap_or_default();
         for sort in own {
-            let Some(like) = like(sort) else { continue };
+            let Some(like) = like(sort, hardware) else { continue };
             ports.entry(like).or_default().push(sort);
             switches.entry((like, build.clone())).or_default().push(sort);
         }
