@@ -22,4 +22,4 @@ pub use drawing::{Form, Subject, draw};
 pub use markdown::markdown;
 pub use order::{Order, Unplaced};
 pub use page::page;
-pub use sheet::{Plot, Sheet, SheetDesign, sheet};
+pub use sheet::{Plot, Remarks, Sheet, SheetDesign, sheet};

@@ -26,6 +26,17 @@ pub struct Sheet {
     pub designs: Vec<SheetDesign>,
     /// The plots.
     pub plots: Vec<Plot>,
+    /// Remarks on all of them, below the plots.
+    pub remarks: Remarks,
+}
+
+/// Remarks with a title.
+#[derive(Debug, Clone, Default)]
+pub struct Remarks {
+    /// The title.
+    pub title: &'static str,
+    /// The remarks. Without any, the title is omitted.
+    pub lines: Vec<String>,
 }
 
 /// A design.
@@ -58,6 +69,12 @@ pub fn sheet(sheet: &Sheet) -> String {
     for plot in &sheet.plots {
         body.push_str(&self::plot(plot));
     }
+    if !sheet.remarks.lines.is_empty() {
+        let _ = writeln!(body, "<h2>{}</h2>", escape(sheet.remarks.title));
+    }
+    for line in &sheet.remarks.lines {
+        let _ = writeln!(body, "<p class=\"note\">{}</p>", inline_html(line));
+    }
     for (at, design) in sheet.designs.iter().enumerate() {
         let _ = writeln!(body, "<h2 id=\"design-{0}\">{0}. {1}</h2>", at + 1, escape(&design.title));
         for note in &design.notes {
@@ -76,7 +93,7 @@ pub fn sheet(sheet: &Sheet) -> String {
         &[
             ("{{title}}", &escape(&sheet.title)),
             ("{{style}}", &style),
-            ("{{from}}", &escape(&sheet.note)),
+            ("{{from}}", &inline_html(&sheet.note)),
             ("{{body}}", &body),
         ],
     )
@@ -186,30 +203,70 @@ fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64)
     }
     // Place labels from bottom to top. A label that would overlap another one moves up.
     places.sort_by_key(|(place, _)| (place.1, place.0));
-    let mut labels: Vec<(f64, f64, f64)> = Vec::new();
-    for ((across, up), designs) in places {
-        let (cx, cy) = (x(across), y(up));
-        let label = designs.join(", ");
-        let width = LETTER * label.len() as f64;
-        let beside = if cx > WIDTH * 0.8 { (cx - 9.0, "end") } else { (cx + 9.0, "start") };
-        let from = if beside.1 == "end" { beside.0 - width } else { beside.0 };
-        let mut base = cy + 4.0;
-        for (start, end, other) in &labels {
-            if from < *end && from + width > *start && (base - other).abs() < LINE {
-                base = other - LINE;
+    let mut labels: Vec<Label> =
+        places.iter().map(|(place, designs)| label(place, designs, (x, y))).collect();
+    for at in 1..labels.len() {
+        let (below, rest) = labels.split_at_mut(at);
+        let label = &mut rest[0];
+        for other in below {
+            if label.is_beside(other) && (label.base - other.base).abs() < LINE {
+                label.base = other.base - LINE;
             }
         }
-        labels.push((from, from + width, base));
+    }
+    // Then from the top down, so that none leaves the plot.
+    for at in (0..labels.len()).rev() {
+        let (rest, above) = labels.split_at_mut(at + 1);
+        let lowest = above.iter().filter(|other| other.is_beside(&rest[at])).map(|other| other.base + LINE);
+        rest[at].base = lowest.fold(rest[at].base.max(LINE), f64::max);
+    }
+    for (((across, up), designs), label) in places.iter().zip(&labels) {
         let _ = writeln!(
             out,
-            "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\"><title>design {label}: {} Gb/s, {}</title></circle><text class=\"at\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{label}</text>",
-            number(across),
-            number(up),
-            beside.0,
-            base,
-            beside.1
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\"><title>design {designs}: {} Gb/s, {}</title></circle><text class=\"at\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{designs}</text>",
+            x(*across),
+            y(*up),
+            number(*across),
+            number(*up),
+            label.x,
+            label.base,
+            label.anchor,
+            designs = designs.join(", ")
         );
     }
+}
+
+/// The label of a point.
+struct Label {
+    /// Its left and right end.
+    ends: [f64; 2],
+    /// Its anchor.
+    x: f64,
+    anchor: &'static str,
+    /// The line it is written on.
+    base: f64,
+}
+
+impl Label {
+    /// Returns whether it shares columns with another one.
+    fn is_beside(&self, other: &Label) -> bool {
+        self.ends[0] < other.ends[1] && other.ends[0] < self.ends[1]
+    }
+}
+
+/// A position in a plot.
+type Position<'a> = (&'a dyn Fn(u64) -> f64, &'a dyn Fn(u64) -> f64);
+
+/// Returns the label beside a point.
+fn label((across, up): &(u64, u64), designs: &[String], (x, y): Position<'_>) -> Label {
+    let width = LETTER * designs.join(", ").len() as f64;
+    let (across, base) = (x(*across), y(*up) + 4.0);
+    if across > WIDTH * 0.8 {
+        let x = across - 9.0;
+        return Label { ends: [x - width, x], x, anchor: "end", base };
+    }
+    let x = across + 9.0;
+    Label { ends: [x, x + width], x, anchor: "start", base }
 }
 
 /// An axis from 0 to a round number, which no value exceeds.
@@ -280,7 +337,11 @@ mod tests {
         ];
         let columns = vec!["switches"];
         let designs = vec![design("1200"), design("")];
-        let page = sheet(&Sheet { title: "t".to_owned(), note: String::new(), columns, designs, plots });
+        let remarks = Remarks { title: "<u>", lines: vec!["<i> `key`".to_owned()] };
+        let page =
+            sheet(&Sheet { title: "t".to_owned(), note: "`a`".to_owned(), columns, designs, plots, remarks });
+        assert!(page.contains("&lt;u&gt;") && page.contains("&lt;i&gt; <code>key</code>"), "{page}");
+        assert!(page.contains("<code>a</code>"), "{page}");
         assert!(page.contains("1. &lt;b&gt;") && !page.contains("<b>"), "{page}");
         assert!(page.contains("1,200") && page.contains("<td class=\"n\">–</td>"), "{page}");
         assert!(page.contains("No design has this figure") && page.matches("<circle").count() == 1, "{page}");

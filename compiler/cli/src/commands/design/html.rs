@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use closc_compile::front::{self, Options, Source};
-use closc_report::{Form, Plot, Sheet, SheetDesign, Subject};
+use closc_report::{Form, Plot, Remarks, Sheet, SheetDesign, Subject};
 
 use super::{Designs, columns, page};
 use crate::args::Args;
@@ -17,7 +17,7 @@ pub(super) fn html(args: &Args, found: &Designs, title: String) -> anyhow::Resul
         designs.push(SheetDesign {
             title: page::title(row),
             cells: columns::ALL.iter().map(|column| (column.cell)(row)).collect(),
-            notes: page::notes(row),
+            notes: page::stages(row).into_iter().chain(page::notes(row)).collect(),
             drawing: closc_report::draw(&plan, Subject::Fabric, Form::Svg),
         });
     }
@@ -41,5 +41,12 @@ pub(super) fn html(args: &Args, found: &Designs, title: String) -> anyhow::Resul
         },
     ];
     let columns = columns::ALL.iter().map(|column| column.title).collect();
-    Ok(closc_report::sheet(&Sheet { title, note: page::head(found), columns, designs, plots }))
+    let note = std::iter::once(page::head(found)).chain(page::omissions(found)).collect::<Vec<_>>().join(" ");
+    let by_routing = found.routings.iter().flat_map(|row| {
+        let first = format!("`{}`: {}: {}", row.routing, page::fewest(row), row.how);
+        let loses = row.loses.iter().map(|loses| format!("- {loses}"));
+        [first, format!("+ {}", row.gains)].into_iter().chain(loses)
+    });
+    let remarks = Remarks { title: page::BY_ROUTING, lines: by_routing.collect() };
+    Ok(closc_report::sheet(&Sheet { title, note, columns, designs, plots, remarks }))
 }

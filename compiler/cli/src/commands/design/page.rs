@@ -14,6 +14,9 @@ use super::{Designs, RoutingRow};
 /// Maximum length of a line without its indentation.
 const LINE_MAX: usize = 106;
 
+/// Title of the comparison of routings.
+pub(super) const BY_ROUTING: &str = "Fewest switches by routing";
+
 /// Returns the text.
 pub(in crate::commands) fn page(found: &Designs) -> String {
     let mut text = head(found) + "\n";
@@ -27,24 +30,29 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
         }
         body(&mut text, row);
     }
-    text.push_str("\nFewest switches by routing:\n");
+    let _ = writeln!(text, "\n{BY_ROUTING}:");
     for routing in &found.routings {
         text.push_str(&self::routing(routing));
     }
-    if found.unpriced > 0 {
-        let has = if found.unpriced == 1 { "has" } else { "have" };
-        let count = counted(found.unpriced as u64, "design");
-        let _ = writeln!(text, "{count} {has} an item without a price.");
-    }
-    if found.unpublished > 0 {
-        let has = if found.unpublished == 1 { "has" } else { "have" };
-        let count = counted(found.unpublished as u64, "design");
-        let _ = writeln!(text, "{count} {has} a switch or module without published power.");
-    }
-    if found.unchecked {
-        text.push_str("Not every design was checked: designs may be missing. Name `--platform`, `--planes` or `--routing`.\n");
+    for omission in omissions(found) {
+        let _ = writeln!(text, "{omission}");
     }
     text
+}
+
+/// Returns which designs are not compared, and why.
+pub(super) fn omissions(found: &Designs) -> Vec<String> {
+    let lacking = |count: usize, what: &str| {
+        let has = if count == 1 { "has" } else { "have" };
+        (count > 0).then(|| format!("{} {has} {what}.", counted(count as u64, "design")))
+    };
+    let unpriced = lacking(found.unpriced, "an item without a price");
+    let unpublished = lacking(found.unpublished, "a switch or module without published power");
+    let unchecked = found.unchecked.then(|| {
+        "Not every design was checked: designs may be missing. Name `--platform`, `--planes` or `--routing`."
+            .to_owned()
+    });
+    unpriced.into_iter().chain(unpublished).chain(unchecked).collect()
 }
 
 /// Returns how many designs there are.
@@ -144,23 +152,29 @@ fn body(text: &mut String, row: &Row) {
         number(row.places.into()),
         number(row.largest.into())
     ));
-    for (at, stage) in row.stages.iter().enumerate() {
-        line(format!(
-            "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {}{}",
+    stages(row).into_iter().for_each(&mut line);
+    notes(row).into_iter().for_each(line);
+}
+
+/// Returns a line for each stage.
+pub(super) fn stages(row: &Row) -> Vec<String> {
+    let stages = row.stages.iter().enumerate().map(|(at, stage)| {
+        let moves = match stage.cables_moved {
+            0 => "no plugged cable moves".to_owned(),
+            1 => "1 plugged cable moves".to_owned(),
+            moved => format!("{} plugged cables move", number(moved)),
+        };
+        format!(
+            "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {moves}{}",
             at + 1,
             number(stage.places.into()),
             counted(stage.switches.into(), "switch"),
             number(stage.switches_added.into()),
             number(stage.cables_switch_added),
-            match stage.cables_moved {
-                0 => "no plugged cable moves".to_owned(),
-                1 => "1 plugged cable moves".to_owned(),
-                moved => format!("{} plugged cables move", number(moved)),
-            },
             if stage.renumbers { "; names or addresses change" } else { "" }
-        ));
-    }
-    notes(row).into_iter().for_each(line);
+        )
+    });
+    stages.collect()
 }
 
 /// Returns the loss by one failure of each kind.
@@ -213,15 +227,19 @@ fn power(power: &PowerRow) -> String {
 }
 
 fn routing(row: &RoutingRow) -> String {
-    let more = match row.more_switches {
-        0 => String::new(),
-        more => format!(" ({} more)", number(more.into())),
-    };
-    let mut text =
-        format!("    {:<15} {}{more}: {}\n", row.routing, number(row.fewest_switches.into()), row.how);
+    let mut text = format!("    {:<15} {}: {}\n", row.routing, fewest(row), row.how);
     let _ = writeln!(text, "{:20}+ {}", "", row.gains);
     for loses in &row.loses {
         let _ = writeln!(text, "{:20}- {loses}", "");
     }
     text
+}
+
+/// Returns the fewest switches with a routing, and how many more these are than with the best.
+pub(super) fn fewest(row: &RoutingRow) -> String {
+    let fewest = number(row.fewest_switches.into());
+    match row.more_switches {
+        0 => fewest,
+        more => format!("{fewest} ({} more)", number(more.into())),
+    }
 }
