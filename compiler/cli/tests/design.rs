@@ -242,8 +242,10 @@ fn stages_move_no_plugged_cable() {
         ("--stages 2048,1024", "the smallest first"),
         (
             "--stages 512,400000000 --planes 2",
-            "no design grows to 400,000,000 NICs without moving a plugged cable",
+            "no design grows to 400,000,000 NICs with the same T0s in all stages",
         ),
+        ("--stages 1025,2048", "1025 is not a whole number of nodes of 8 NICs: write 1032"),
+        ("--stages 1024,2049", "2049 is not a whole number of nodes of 8 NICs: write 2056"),
     ] {
         let said = place.ends(1, &words(flags));
         assert!(said.contains(wanted), "{flags}: {said}");
@@ -269,6 +271,13 @@ fn the_list_has_the_same_designs_in_every_form() {
     assert!(html.starts_with("<!doctype html>") && !html.contains("<script"), "{html}");
     assert_eq!(html.matches("<h2 id=\"design-").count(), all(&found).len());
     assert!(html.contains("Typical power, W and bisection"), "{html}");
+    assert!(html.contains("Fewest switches by routing") && !html.contains("stage 1:"), "{html}");
+    let stages = "--stages 512,1024 --speed 800G --planes 2 --platform spectrum4-sn5600 --format html";
+    let html = place.ends(0, &words(stages));
+    assert!(
+        html.contains("Designs for 512, then 1,024 NICs of 800G") && html.contains("stage 2: 1,024"),
+        "{html}"
+    );
     for form in ["jsonl", "markdown"] {
         place.ends(64, &words(&format!("{flags} --format {form}")));
     }
@@ -613,12 +622,30 @@ fn a_vendor_selects_its_hardware() {
     }
     let said = place.ends(1, &words("--nics 64 --vendor mellanox"));
     assert!(said.contains("`mellanox`") && said.contains("`nvidia`") && !said.contains("`mlnx`"), "{said}");
+    // No vendor of switches that run one of the systems.
+    assert!(!said.contains("minipack2") && !said.contains("tofino2"), "{said}");
+    let said =
+        place.ends(1, &words("--nics 64 --planes 1 --speed 100G --platform spectrum6-sn6600 --os nvue"));
+    assert!(said.contains("`nvue` does not split adjacent cages of `spectrum6-sn6600`"), "{said}");
+    let said = place
+        .ends(1, &words("--nics 64 --speed 200G --planes 1,4 --fail t0<=50% --platform spectrum4-sn5600"));
+    assert!(said.contains("`spectrum4-sn5600` has no ports of 50G;"), "{said}");
     let said = place.ends(1, &words("--nics 64 --vendor nvidia --planes 1 --speed 10G"));
     assert!(said.contains("no switch of `nvidia` has ports of 10G"), "{said}");
     place.ends(64, &words("--nics 64 --vendor nvidia --platform th5-64x800g"));
     place.ends(0, &words("--nics 64 --planes 2 --platform th5-64x800g --tiers 1 --out th5.yaml"));
     let explained = place.json(0, &words("--nics 64 --planes 2 --vendor nvidia --explain th5.yaml"));
     assert!(explained["outside"].to_string().contains("`th5-64x800g` is of `arista`"), "{explained:#}");
+}
+
+/// EOS does not forward by segment lists, so designs with that routing take no checks from others.
+#[test]
+fn a_routing_that_no_system_supports_is_not_tried() {
+    let place = Place::new();
+    let found = designs(&place, "--nics 760 --speed 200G --oversubscription 1:2 --os eos");
+    assert_eq!(found["unchecked"], false, "{found:#}");
+    let said = place.ends(1, &words("--nics 760 --speed 200G --os eos --routing srv6-static"));
+    assert!(said.contains("`eos` does not support `routing: srv6-static`"), "{said}");
 }
 
 /// The example has a price for all hardware, so no design is omitted.
@@ -649,7 +676,7 @@ fn a_routing_has_the_reasons_for_its_switches() {
     let (more, why) = loses("--nics 64", "ecmp-static");
     assert!(more == Some(0) && !why.contains(uplinks), "{why}");
     let (more, why) = loses("--nics 1024 --rails 8", "srv6-static");
-    assert!(more > Some(0) && why.contains("`spectrum6-sn6600` are not known to forward uSIDs"), "{why}");
+    assert!(more > Some(0) && why.contains("`spectrum6-sn6600` is not known to forward uSIDs"), "{why}");
     let (more, why) =
         loses("--nics 512 --planes 1 --platform th5-64x800g --os sonic --tiers 2", "srv6-static");
     assert!(more > Some(0) && why.contains("takes one cable from each T0"), "{why}");
@@ -673,4 +700,36 @@ fn a_fabric_with_rails_grows_by_units() {
         assert!(line.is_none_or(|line| line.contains(wanted)), "{file}");
         assert!(line.is_none() || file.contains("`tiers.t1.down.count` by"), "{file}");
     }
+}
+
+/// Passive copper of 200G lanes reaches 1 m, so NICs on such lanes have active copper.
+#[test]
+fn nics_on_fast_lanes_have_active_copper() {
+    let place = Place::new();
+    let flags = "--nics 1024 --speed 800G --tiers 2 --platform spectrum6-sn6600";
+    for (planes, switches) in [(1, 24), (2, 24), (4, 24)] {
+        let found = designs(&place, &format!("{flags} --planes {planes} --objective switches"));
+        let best = &all(&found)[0];
+        assert_eq!(best["switches"], switches, "{found:#}");
+        let kinds = best["cables"].as_array().expect("a list");
+        assert!(kinds[0]["medium"] == "acc" && kinds[0]["length"] == "2m", "{best:#}");
+        place.write("fast.yaml", best["file"].as_str().expect("a text"));
+        place.ends(0, &["check", "fast.yaml", "-D", "warnings", "--allow", "W0203"]);
+    }
+}
+
+/// A single tier grows by nodes: 21 nodes of 6 NICs fit on 128 ports.
+#[test]
+fn one_tier_grows_by_nodes() {
+    let place = Place::new();
+    let flags = "--nics 36 --nics-per-node 6 --speed 800G --planes 4 --tiers 1 --platform th4-64x400g";
+    let found = designs(&place, flags);
+    let design = &all(&found)[0];
+    let file = design["file"].as_str().expect("a text");
+    assert!(design["largest"] == 126 && file.contains("at most to 126;"), "{design:#}");
+    place.write(
+        "grown.yaml",
+        file.replace("per_group: 36", "per_group: 126").replace("count: 36", "count: 126"),
+    );
+    place.ends(0, &["check", "grown.yaml"]);
 }

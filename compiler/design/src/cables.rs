@@ -4,6 +4,7 @@
 //! plan are assumed, the longest of each kind.
 
 use closc_qos::units::Length;
+use closc_topology::media::{Lanes, Medium};
 
 use crate::design::{Design, Side};
 
@@ -27,6 +28,9 @@ pub struct Media<'a> {
     pub t1_t2: CableKind<'a>,
 }
 
+/// Copper, the kind without electronics first.
+const COPPER: [&str; 3] = ["dac", "acc", "aec"];
+
 impl Media<'_> {
     /// Cables of the files of designs.
     pub const DEFAULT: Media<'static> = Media {
@@ -43,9 +47,20 @@ impl Media<'_> {
 }
 
 impl Design<'_> {
-    /// Returns the cables of its file.
+    /// Returns the cables of its file: to NICs, the first kind of copper that reaches far enough at the speed of a lane.
     pub fn media(&self) -> Media<'static> {
-        if self.tiers().any(|tier| tier.platform.is_software()) { Media::VIRTUAL } else { Media::DEFAULT }
+        if self.tiers().any(|tier| tier.platform.is_software()) {
+            return Media::VIRTUAL;
+        }
+        let usual = Media::DEFAULT.nic_t0;
+        let (t0, planes) = (&self.t0, self.planes.into());
+        let lanes = Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, planes);
+        let reaches = |word: &&str| {
+            let reach = Medium::find(word).and_then(|medium| medium.reach(lanes?));
+            reach.is_none_or(|reach| reach.length >= usual.length)
+        };
+        let medium = COPPER.into_iter().find(reaches).unwrap_or(usual.medium);
+        Media { nic_t0: CableKind { medium, ..usual }, ..Media::DEFAULT }
     }
 
     /// Returns its cables by kind: their ends, as fabric files name them, the kind and the number.

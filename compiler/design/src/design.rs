@@ -117,6 +117,8 @@ pub struct Design<'a> {
     pub unit: u32,
     /// NICs on each.
     pub per_group: u32,
+    /// NICs of a node on each.
+    pub per_node: u32,
     /// Cables from a T0 to each of its T1s.
     pub parallel: u32,
     /// Lowest tier.
@@ -181,11 +183,12 @@ impl<'a> Design<'a> {
 
     /// Returns whether `W0302` applies: more than half of the ports of a T1 have no cable. Ports of software cost nothing.
     pub(crate) fn t1_is_dark(&self) -> bool {
-        let panel = &self.t1.platform.panel;
-        let used = self.t1.down.count + self.t1.up.map_or(0, |up| up.count);
+        let (panel, down) = (&self.t1.platform.panel, self.t1.down);
+        let up = |up: Side| down.breakout.ports_for(up.count.into(), up.breakout, panel.lanes);
+        let used = u64::from(down.count) + self.t1.up.map_or(0, up);
         self.has_t1()
             && !self.t1.platform.is_software()
-            && used * 2 < u32::from(panel.cages) * u32::from(self.t1.down.breakout.ports)
+            && used * 2 < u64::from(panel.cages) * u64::from(down.breakout.ports)
     }
 
     /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold.
@@ -240,7 +243,10 @@ impl<'a> Design<'a> {
         let ports =
             |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
         match &self.third {
-            None if !self.has_t1() => ports(&self.t0) * self.zones(),
+            None if !self.has_t1() => {
+                let ports = ports(&self.t0);
+                (ports - ports % self.per_node.max(1)) * self.zones()
+            }
             None => {
                 let groups = ports(&self.t1) / self.parallel.max(1);
                 (groups - groups % self.unit.max(1)) * self.per_group * self.planes_by_nic

@@ -195,6 +195,18 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
         let words = |oses: &[Os]| listed(oses.iter().map(|os| os.word()));
         return format!("`{name}` does not run {}; it runs {}", words(&need.oses), words(&platform.oses));
     }
+    let splits = |os: &Os| {
+        let mut offered =
+            breakouts.iter().filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed));
+        offered.any(|split| platform.splits(*os, *split))
+    };
+    let oses = || need.oses.iter().filter(|os| platform.supports(**os));
+    if !oses().any(splits) {
+        let oses = listed(oses().map(|os| os.word()));
+        return format!(
+            "{oses} does not split adjacent cages of `{name}` into ports of {words}: use another `--os`"
+        );
+    }
     if need.routings.iter().all(|routing| routing.is_source_routed()) {
         let other = Routing::BgpUnnumbered.word();
         return format!(

@@ -76,9 +76,10 @@ pub(crate) fn accepts(
 ) -> bool {
     let used = || std::iter::once(down).chain(up);
     let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());
+    let splits = used().all(|split| platform.splits(os, split));
     let routes =
         !routing.is_source_routed() || platform.standing(SkuFeature::Segments, os, used()) == Standing::Has;
-    has_hwsku && routes
+    has_hwsku && splits && routes
 }
 
 impl Panel<'_> {

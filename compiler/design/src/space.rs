@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use closc_artefacts::Routing;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Catalogue, Limit, Os, Platform};
+use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, Third, Tier};
@@ -164,7 +164,8 @@ fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, O
         let sold = || catalogue.iter().filter(|platform| is_sold(platform));
         let unknown = need.vendors.iter().find(|vendor| sold().all(|platform| platform.vendor() != **vendor));
         if let Some(vendor) = unknown {
-            return Err(Outside::vendor(vendor, sold().map(|platform| platform.vendor())));
+            let suitable = sold().filter(|platform| need.oses.iter().any(|os| platform.supports(*os)));
+            return Err(Outside::vendor(vendor, suitable.map(|platform| platform.vendor())));
         }
         return Ok(sold().filter(|platform| need.is_of_vendor(platform)).map(model).collect());
     }
@@ -181,7 +182,7 @@ fn is_sold(platform: &Platform) -> bool {
     platform.buffer.is_some() && !is_image
 }
 
-/// Returns the numbers of planes to try, each with the speed of a port.
+/// Returns the numbers of planes to try that keep the limit on the failure of a T0, each with the speed of a port.
 fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Outside> {
     divides_into_rails(need.nics_per_node, need.rails)?;
     divides_into_nodes(need.nics, need.nics_per_node)?;
@@ -194,8 +195,9 @@ fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Outsid
         return Err(Outside::Speed(need.speed));
     }
     let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
-    let keeps = speeds.iter().any(|(planes, _)| u32::from(*planes) >= least);
-    if keeps { Ok(speeds) } else { Err(Outside::planes(need, models, least)) }
+    let keep: Vec<(u16, Speed)> =
+        speeds.into_iter().filter(|(planes, _)| u32::from(*planes) >= least).collect();
+    if keep.is_empty() { Err(Outside::planes(need, models, least)) } else { Ok(keep) }
 }
 
 /// Checks that the NICs of a node are the same number on each rail.
@@ -281,20 +283,18 @@ fn supports(os: Os, routing: Routing) -> bool {
     !matches!(os.support(capability), Support::Not(_))
 }
 
-/// Returns the parts whose planes keep the limits.
+/// Returns the parts of a routing.
 fn parts<'n>(
     need: &'n Need,
     speeds: &'n [(u16, Speed)],
     (routing, by_nic): (Routing, u32),
     effort: Effort,
 ) -> impl Iterator<Item = Part<'n>> {
-    let keeps =
-        |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
-    speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
-        let part = move |os: &Os| Part { need, planes, by_nic, speed, routing, os: *os, effort };
-        // Without any that supports the routing, the checks report it by name.
-        let is_none = !need.oses.iter().any(|os| supports(*os, routing));
-        need.oses.iter().filter(move |os| is_none || supports(**os, routing)).map(part)
+    // If no operating system supports any of the routings, the checks report one by name.
+    let is_none = !need.oses.iter().any(|os| need.routings.iter().any(|routing| supports(*os, *routing)));
+    speeds.iter().copied().flat_map(move |(planes, speed)| {
+        let oses = need.oses.iter().filter(move |os| is_none || supports(**os, routing));
+        oses.map(move |os| Part { need, planes, by_nic, speed, routing, os: *os, effort })
     })
 }
 
@@ -356,22 +356,11 @@ impl Part<'_> {
         // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.
         let mut left = [self.effort.most(); 2];
         bases.filter(move |base| {
-            let left = &mut left[usize::from(self.needs_assumed(base))];
+            let left = &mut left[usize::from(self.lowest(base).t0_exceeds_assumed())];
             let is_taken = *left > 0;
             *left = left.saturating_sub(1);
             is_taken
         })
-    }
-
-    /// Returns whether T0s need an assumed limit: on neighbours, or on the size of ECMP groups.
-    fn needs_assumed(self, base: &Base<'_>) -> bool {
-        let Panel { platform, width, .. } = &base.panel;
-        let is_wide =
-            !self.routing.is_source_routed() && width.assumption.is_some() && !width.accepts(base.up.into());
-        let neighbours = platform.limits.neighbours;
-        let is_full =
-            base.per_group + base.up > neighbours && platform.limits.assumption(Limit::Neighbours).is_some();
-        is_wide || is_full
     }
 
     /// Returns the units with places for all NICs, now and after growth, if a T0 takes NICs of this many nodes.
@@ -401,6 +390,7 @@ impl Part<'_> {
             groups: base.groups,
             unit: u32::from(self.need.rails) / self.by_nic,
             per_group: base.per_group,
+            per_node: self.need.nics_per_t0(),
             parallel,
             t0: Tier {
                 platform: base.panel.platform,

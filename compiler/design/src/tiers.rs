@@ -63,7 +63,7 @@ impl Part<'_> {
     }
 
     /// Returns the T0s of a design alone.
-    fn lowest<'a>(self, base: &Base<'a>) -> Design<'a> {
+    pub(crate) fn lowest<'a>(self, base: &Base<'a>) -> Design<'a> {
         let none = Panel { up: None, ..base.panel };
         let mut lowest = self.design(base, (1, base.up), &none, self.by_nic, None);
         lowest.t1.switches = 0;

@@ -251,26 +251,25 @@ const OWN_POWER: &str = "add the power of switches in a file for `--platforms`, 
 
 /// Returns the reason why no design can be compared.
 fn unmeasured(candidates: &Candidates<'_, '_>) -> String {
-    let designs = counted(candidates.compared as u64, "design");
     let listed = |items: &[String]| {
         let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
         items.join(", ")
     };
     if candidates.unpublished == 0 {
         let missing = listed(&candidates.missing);
-        return format!("{designs} found, but each has an item without a price; the first lacks {missing}");
+        return format!("each design has an item without a price; the first lacks {missing}");
     }
     let powerless = listed(&candidates.powerless);
     format!(
-        "{designs} found, but each has a switch or module without published power; the first has {powerless}: {OWN_POWER}"
+        "each design has a switch or module without published power; the first has {powerless}: {OWN_POWER}"
     )
 }
 
 /// No design grows without moves.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "no design grows to {0} NICs without moving a plugged cable: allow more `--tiers` or more `--planes`, or end with a \
-     smaller stage"
+    "no design grows to {0} NICs with the same T0s in all stages: allow other `--tiers` or `--planes`, a larger first \
+     stage or a smaller last one"
 )]
 struct NoGrowth(String);
 
@@ -405,8 +404,9 @@ fn printed(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     match args.format {
         Format::Rows(_) => output::print(&csv::csv(found)?),
         Format::Html => {
-            let nics = command.nics.or(command.stages.first().copied()).unwrap_or_default();
-            let title = format!("Designs for {} NICs of {}", number(nics.into()), command.speed);
+            let sizes = command.nics.iter().chain(&command.stages).map(|nics| number((*nics).into()));
+            let sizes: Vec<String> = sizes.collect();
+            let title = format!("Designs for {} NICs of {}", sizes.join(", then "), command.speed);
             output::print(&html::html(args, found, title)?)
         }
         Format::Human | Format::Json | Format::Github | Format::Markdown => {

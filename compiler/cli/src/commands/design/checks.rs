@@ -16,14 +16,20 @@ pub(in crate::commands) const KNOWN_FAULT: &str = "W0203";
 /// counts.
 const MARKS: &str = "E0721";
 
+/// The warning about a profile whose buffer thresholds a switch cannot have. It depends on the switch alone.
+const SHARES: &str = "W0708";
+
 /// The error about cables that are longer than their medium reaches. It depends on lanes, not on counts.
 const REACH: &str = "E0602";
 
 /// Start of messages about a limit of T0s, which the ports of T1s have no influence on.
 const OF_T0: &str = "each T0 ";
 
+/// Part of the name of a T0, in messages about one of its ports.
+const T0_NAME: &str = "p0-t0-";
+
 /// Maximum number of files that are checked per routing.
-const TRIED: usize = 256;
+const TRIED: usize = 512;
 
 /// The checks of fabric files, at most [`TRIED`] per routing.
 pub(super) struct Checks<'a> {
@@ -42,8 +48,8 @@ pub(super) struct Checks<'a> {
     verdicts: BTreeMap<String, Verdict>,
     /// Combinations of hardware and QoS profile without thresholds, or with cables that are too long.
     unfit: BTreeSet<String>,
-    /// T0s that exceed a limit.
-    exceeding: BTreeMap<String, Finding>,
+    /// T0s that exceed a published limit.
+    exceeding: BTreeSet<String>,
     /// Routings with designs that were not checked.
     pub unchecked: Vec<Routing>,
 }
@@ -82,7 +88,7 @@ impl<'a> Checks<'a> {
             tried: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             unfit: BTreeSet::new(),
-            exceeding: BTreeMap::new(),
+            exceeding: BTreeSet::new(),
             unchecked: Vec::new(),
         }
     }
@@ -109,36 +115,27 @@ impl<'a> Checks<'a> {
     }
 
     fn verdict(&mut self, design: &Design<'_>, key: &str) -> anyhow::Result<Verdict> {
-        let mut assumed = match self.exceeding.get(&t0(design)) {
-            Some((code, message)) if *code == closc_design::ASSUMED => Some(message.clone()),
-            Some(_) => return Ok(Verdict::Refused),
-            None => None,
-        };
+        if self.exceeding.contains(&t0(design)) {
+            return Ok(Verdict::Refused);
+        }
         for qos in design.profiles() {
-            for is_firm in [true, false] {
-                // A limit that is exceeded with one profile is exceeded with all of them.
-                let is_known = is_firm && assumed.is_some();
-                if is_known || self.unfit.contains(&hardware(design, qos)) {
-                    continue;
-                }
-                if !self.may_try(design.routing) {
-                    return Ok(Verdict::Refused);
-                }
-                let (code, message) = match self.check(design, qos, is_firm)? {
-                    Ok(passed) => {
-                        self.files.insert(key.to_owned(), Passed { assumed, ..passed });
-                        return Ok(if is_firm { Verdict::Firm } else { Verdict::Assumed });
-                    }
-                    Err(finding) => finding,
-                };
-                tracing::debug!("{key}: {code}: {message}");
-                self.first.get_or_insert_with(|| (code, message.clone()));
-                self.learn(design, qos, (code, &message));
-                if code != closc_design::ASSUMED {
-                    break;
-                }
-                assumed = Some(message);
+            if self.unfit.contains(&hardware(design, qos)) || self.unfit.contains(&lowest(design, qos)) {
+                continue;
             }
+            if !self.may_try(design.routing) {
+                return Ok(Verdict::Refused);
+            }
+            let (code, message) = match self.check(design, qos)? {
+                Ok(passed) => {
+                    let verdict = if passed.assumed.is_none() { Verdict::Firm } else { Verdict::Assumed };
+                    self.files.insert(key.to_owned(), passed);
+                    return Ok(verdict);
+                }
+                Err(finding) => finding,
+            };
+            tracing::debug!("{key}: {code}: {message}");
+            self.first.get_or_insert_with(|| (code, message.clone()));
+            self.learn(design, qos, (code, &message));
         }
         Ok(Verdict::Refused)
     }
@@ -157,55 +154,62 @@ impl<'a> Checks<'a> {
     /// Records a finding that other designs with the same hardware, or with the same T0s, also have.
     fn learn(&mut self, design: &Design<'_>, qos: &str, (code, message): (&'static str, &str)) {
         match code {
-            MARKS => drop(self.unfit.insert(hardware(design, qos))),
+            MARKS if message.contains(T0_NAME) => drop(self.unfit.insert(lowest(design, qos))),
+            MARKS | SHARES => drop(self.unfit.insert(hardware(design, qos))),
             REACH => self.unfit.extend(design.profiles().iter().map(|qos| hardware(design, qos))),
-            _ if message.starts_with(OF_T0) => {
-                self.exceeding.insert(t0(design), (code, message.to_owned()));
-            }
+            _ if message.starts_with(OF_T0) => drop(self.exceeding.insert(t0(design))),
             _ => {}
         }
     }
 
-    /// Checks the file of a design, and that of each later stage.
-    fn check(
-        &self,
-        design: &Design<'_>,
-        qos: &str,
-        is_firm: bool,
-    ) -> anyhow::Result<Result<Passed, Finding>> {
-        let first = match self.one(design, qos, is_firm)? {
+    /// Checks the file of a design, and that of each later stage. If one of them exceeds an assumed limit, all of them
+    /// allow the warning about it.
+    fn check(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<Passed, Finding>> {
+        let mut passed = match self.one(design, qos)? {
             Ok(passed) => passed,
             Err(finding) => return Ok(Err(finding)),
         };
-        let mut later = Vec::new();
+        let mut stages = Vec::new();
         for nics in self.stages.iter().skip(1) {
             let Some(grown) = design.grown(*nics, self.need) else {
                 return Ok(Err(("", format!("no ports for {nics} NICs"))));
             };
-            match self.one(&grown, qos, is_firm)? {
-                Ok(passed) => later.push(passed.file),
+            match self.one(&grown, qos)? {
+                Ok(later) => passed.assumed = passed.assumed.or(later.assumed),
                 Err(finding) => return Ok(Err(finding)),
             }
+            stages.push(grown);
         }
-        Ok(Ok(Passed { later, ..first }))
+        let is_firm = passed.assumed.is_none();
+        if !is_firm {
+            passed.file = self.text(design, (qos, is_firm));
+        }
+        passed.later = stages.iter().map(|grown| self.text(grown, (qos, is_firm))).collect();
+        Ok(Ok(passed))
     }
 
-    fn one(&self, design: &Design<'_>, qos: &str, is_firm: bool) -> anyhow::Result<Result<Passed, Finding>> {
-        let file = closc_design::text(self.need, design, (qos, is_firm), self.last);
+    fn text(&self, design: &Design<'_>, (qos, is_firm): (&str, bool)) -> String {
+        closc_design::text(self.need, design, (qos, is_firm), self.last)
+    }
+
+    fn one(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<Passed, Finding>> {
+        let file = self.text(design, (qos, true));
         let reading = front::read_text(&Source::Stdin, file.as_bytes(), &self.options)?;
-        let (faults, findings): (Vec<_>, Vec<_>) =
-            reading.diagnostics.iter().partition(|found| found.rule.code == KNOWN_FAULT);
-        if let Some(found) = findings.first() {
-            return Ok(Err((found.rule.code, found.message.clone())));
+        let (mut known_faults, mut assumed) = (Vec::new(), None);
+        for found in &reading.diagnostics {
+            match found.rule.code {
+                KNOWN_FAULT => known_faults.push(found.message.clone()),
+                closc_design::ASSUMED => assumed = assumed.or_else(|| Some(found.message.clone())),
+                code => return Ok(Err((code, found.message.clone()))),
+            }
         }
         let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);
         if nics != u64::from(design.places()) {
             return Ok(Err(("", format!("{nics} NICs instead of {}", design.places()))));
         }
-        let known_faults = faults.iter().map(|found| found.message.clone()).collect();
         let base_rtt_ns = reading.plan.as_ref().map_or(0, |plan| plan.delay().base_rtt.0);
         let passed =
-            Passed { qos: qos.to_owned(), file, assumed: None, known_faults, base_rtt_ns, later: Vec::new() };
+            Passed { qos: qos.to_owned(), file, assumed, known_faults, base_rtt_ns, later: Vec::new() };
         Ok(Ok(passed))
     }
 }
@@ -213,6 +217,14 @@ impl<'a> Checks<'a> {
 /// Code and message of a finding. The code is empty if the file does not have the NICs of its design, or a stage has no
 /// ports for its NICs.
 pub(super) type Finding = (&'static str, String);
+
+/// Returns a key of the hardware of T0s with its OS, planes, breakouts and tiers above, and of a profile.
+fn lowest(design: &Design<'_>, qos: &str) -> String {
+    let Design { planes, t0: Tier { platform, down, up, .. }, .. } = design;
+    let up = up.map(|up| up.breakout.to_string()).unwrap_or_default();
+    let (os, tiers) = (design.os.word(), design.tiers().count());
+    format!("{os} {qos} planes={planes} tiers={tiers} {}/{}/{up}", platform.id, down.breakout)
+}
 
 /// Returns a key of the hardware with its OS, planes and breakouts, and of a profile.
 fn hardware(design: &Design<'_>, qos: &str) -> String {

@@ -52,6 +52,7 @@ pub(super) fn design<'a>(
         groups,
         unit: u32::from(topology.hosts.rails) / planes_by_nic.max(1),
         per_group: topology.hosts.per_group.into(),
+        per_node: u32::from(topology.hosts.nics_per_node) / u32::from(topology.hosts.rails).max(1),
         parallel: u32::from(topology.t0.parallel).max(1),
         t0: tier(&topology.t0, planes * zones * groups),
         t1: tier(&topology.t1, planes * zones * u32::from(topology.t1_count)),

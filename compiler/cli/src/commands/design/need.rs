@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
-use closc_design::{Limits, Need, Prices, Ratio};
+use closc_design::{Limits, Need, Outside, Prices, Ratio, divides_into_nodes};
 use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective};
@@ -20,6 +20,13 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
     if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {
         bail!("`--stages` is not in ascending order; expected each stage once, the smallest first");
+    }
+    for stage in &command.stages {
+        if let Err(Outside::Nodes { nics, node, next }) = divides_into_nodes(*stage, command.nics_per_node) {
+            bail!(
+                "`--stages`: {nics} is not a whole number of nodes of {node} NICs: write {next}, or change `--nics-per-node`"
+            );
+        }
     }
     if let (Some(nics), Some(later)) =
         (command.nics, command.grow_to.filter(|later| command.nics > Some(*later)))
