@@ -234,6 +234,7 @@ mod tests {
         "X",
         "LENGTH",
         "WATTS",
+        "MODEL",
     ];
 
     /// Every value has a completer, or is free.

@@ -104,6 +104,8 @@ const DASHES: &[(&str, &str, Dash)] = &[
         "--demand",
         Dash::Reads("export simulation a.yaml --for ns3 --demand - --out o", "demand.csv", 0),
     ),
+    ("export l8k", "FILE", Dash::Reads("export l8k - --out o", "a.yaml", 0)),
+    ("export air", "FILE", Dash::Reads("export air - --out o", "sonic.yaml", 0)),
     ("export sonic-mgmt", "FILE", Dash::Reads("export sonic-mgmt - --out o", "sonic.yaml", 0)),
     ("export containerlab", "FILE", Dash::Reads("export containerlab - --out o", "sonic.yaml", 0)),
     ("export order", "FILE", Dash::Reads("export order - --out o", "a.yaml", 0)),

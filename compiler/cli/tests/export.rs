@@ -541,6 +541,43 @@ fn a_testbed_of_sonic_mgmt_has_the_hwskus_of_the_configurations() {
 }
 
 #[test]
+fn topologies_for_nvidia_say_how_they_are_used() {
+    let place = place();
+    let nvue = small_fabric("kit", 2, "spectrum4-sn5600-256x100g", "nvue").replace("virtual", "dac");
+    let nvue = format!("{nvue}qos: none\naddresses: {{ hosts: 10.0.0.0/8 }}\nrouting: bgp-unnumbered\n");
+    place.write("kit.yaml", format!("{nvue}exceptions: {{ absent: [su001-n001/nic0.p1] }}\n"));
+    let noted = |args: &[&str]| String::from_utf8(place.closc(args).stderr).expect("text");
+    let said = noted(&["export", "l8k", "kit.yaml", "--out", "x"]);
+    let settings = "--topology-file x/topology.json --topology-scheme 2-tier --ip-version ipv4 \
+                    --multiplane-mode swplb --number-of-planes 2`";
+    assert!(said.contains(settings), "{said}");
+    assert!(
+        said.contains("1 NIC port without a cable: su001-n001/nic0.p1; k8s-launch-kit rejects"),
+        "{said}"
+    );
+    assert!(said.contains("computes addresses of its own"), "{said}");
+    assert!(place.read("x/topology.json").contains("\"rail_group\":[0]"));
+    let said = noted(&["export", "l8k", "kit.yaml", "--out", "x", "--ip-version", "ipv6"]);
+    assert!(said.contains("--ip-version ipv6"), "{said}");
+    let said = noted(&["export", "air", "kit.yaml", "--out", "y", "--image", "nvue=own-5.18"]);
+    assert!(said.contains("8 devices renamed for k8s-launch-kit, see `y/names.csv`"), "{said}");
+    let manifest = place.read("y/kit.air.json");
+    assert!(manifest.contains("\"os\":\"own-5.18\"") && manifest.contains("\"rail1p2\""), "{manifest}");
+    let said = noted(&["export", "air", "kit.yaml", "--out", "y", "--plain"]);
+    assert!(!said.contains("renamed") && !place.read("y/kit.air.json").contains("network_pci"), "{said}");
+    for wrong in ["nvue", "nvue=", "ios=x", "nvue=a b"] {
+        let said = place.ends(64, &["export", "air", "kit.yaml", "--out", "y", "--image", wrong]);
+        assert!(said.contains("--image"), "{said}");
+    }
+    let large = "topologies/reference/mrc-8x512.yaml";
+    for export in ["l8k", "air"] {
+        let said = place.ends(1, &["export", export, large, "--out", "z"]);
+        assert!(said.contains("1, 2 or 4 planes") && said.contains("and here are 8"), "{said}");
+        assert!(!place.path("z").exists());
+    }
+}
+
+#[test]
 fn sflow_is_an_overlay_that_configurations_take() {
     let place = Place::new();
     let file = small_fabric("sampled", 2, "spectrum4-sn5600-256x100g", "sonic");

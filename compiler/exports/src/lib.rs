@@ -7,7 +7,9 @@
 mod file;
 mod refusal;
 
+pub mod air;
 pub mod containerlab;
+pub mod l8k;
 pub mod resources;
 pub mod schedule;
 pub mod simulate;

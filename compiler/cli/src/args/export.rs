@@ -8,8 +8,10 @@ use closc_qos::units::Bytes;
 use closc_tables::Table;
 use closc_topology::HostOutput;
 
+pub(crate) mod nvidia;
 pub(crate) mod outside;
 
+use nvidia::{AirArgs, LaunchKitArgs};
 use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, SonicMgmtArgs, TelemetryArgs};
 
 use super::number;
@@ -50,6 +52,10 @@ pub enum ExportCommand {
     Containerlab(ContainerlabArgs),
     /// Write a testbed for sonic-mgmt, the tests of the SONiC project
     SonicMgmt(SonicMgmtArgs),
+    /// Write the topology file of NVIDIA k8s-launch-kit
+    L8k(LaunchKitArgs),
+    /// Write a simulation for NVIDIA Air
+    Air(AirArgs),
     /// Write all resources in the form of a Terraform state
     Resources(ResourcesArgs),
     /// Write monitoring targets (Prometheus, gNMIc, sFlow)

@@ -3,6 +3,7 @@
 //! In: a fabric file. Out: files below a folder. Invariants: each file is written atomically; all written files are
 //! listed.
 
+mod air;
 mod ansible;
 mod cables;
 mod configuration;
@@ -10,6 +11,7 @@ mod containerlab;
 mod drawing;
 mod host;
 mod kubernetes;
+mod l8k;
 mod leftovers;
 mod mininet;
 mod mrc;
@@ -57,6 +59,8 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
         ExportCommand::Simulation(command) => simulation::run(args, command),
         ExportCommand::Containerlab(command) => containerlab::run(args, command),
         ExportCommand::SonicMgmt(command) => sonic_mgmt::run(args, command),
+        ExportCommand::L8k(command) => l8k::run(args, command),
+        ExportCommand::Air(command) => air::run(args, command),
         ExportCommand::Resources(command) => resources::run(args, command),
         ExportCommand::Drawing(command) => drawing::run(args, command),
         ExportCommand::Order(command) => order::run(args, command),
