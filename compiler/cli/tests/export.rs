@@ -84,8 +84,8 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
     assert_eq!(fields("host-device/attachments.json"), "spec.config");
     assert_eq!(
         fields("spectrum-x/rails.json"),
-        "spec.networkNamespace spec.nodeSelector spec.numVfs spec.railTopology.cidrPoolRef spec.railTopology.mtu \
-         spec.railTopology.name spec.railTopology.nicSelector.pfNames"
+        "spec.draEnabled spec.networkNamespace spec.nodeSelector spec.numVfs spec.railTopology.cidrPoolRef \
+         spec.railTopology.mtu spec.railTopology.name spec.railTopology.nicSelector.pfNames"
     );
     assert_eq!(
         fields("nic-cluster-policy.json"),
@@ -98,6 +98,46 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
          spec.secondaryNetwork.multus.image spec.sriovDevicePlugin.config spec.sriovDevicePlugin.image"
     );
     pools_and_attachments_fit(&place);
+}
+
+#[test]
+fn claims_of_rails_request_their_ports() {
+    let place = place();
+    let base = ["export", "kubernetes", "fabric.yaml", "--out", "x"];
+    place.ends(0, &base);
+    // The operator's default is `true`, for which pods would need claims.
+    assert_eq!(kubernetes(&place, "spectrum-x/rails.json")["spec"]["draEnabled"], false);
+    assert!(!place.path("x/kubernetes/spectrum-x/claims.json").exists());
+    let claim = |gpu: &str| {
+        place.ends(0, &[&base[..], &["--dra", gpu, "--namespace", "training"]].concat());
+        let rails = kubernetes(&place, "spectrum-x/rails.json");
+        assert_eq!(rails["spec"]["draEnabled"], true);
+        let mut claims = kubernetes(&place, "spectrum-x/claims.json");
+        assert_eq!(claims["items"].as_array().expect("a list").len(), 1);
+        let claim = claims["items"][0].take();
+        assert_eq!(claim["metadata"]["name"], rails["spec"]["railTopology"][0]["name"]);
+        assert_eq!(claim["metadata"]["namespace"], "training");
+        claim
+    };
+    let function = serde_json::json!({ "name": "vf", "exactly": {
+        "deviceClassName": "sriovnetwork.k8snetworkplumbingwg.io",
+        "count": 2,
+        "selectors": [{ "cel": {
+            "expression": "device.attributes[\"k8s.cni.cncf.io\"].resourceName == \"nvidia.com/nic0\""
+        } }],
+    } });
+    let gpu = serde_json::json!({
+        "name": "gpu", "exactly": { "deviceClassName": "gpu.nvidia.com", "count": 1 }
+    });
+    assert_eq!(claim("none")["spec"]["spec"], serde_json::json!({ "devices": { "requests": [function] } }));
+    let both = serde_json::json!({ "devices": { "requests": [gpu, function] } });
+    assert_eq!(claim("any")["spec"]["spec"], both);
+    let near = claim("pcie-root");
+    assert_eq!([&near["apiVersion"], &near["kind"]], ["resource.k8s.io/v1", "ResourceClaimTemplate"]);
+    let constraint = serde_json::json!([
+        { "requests": ["gpu", "vf"], "matchAttribute": "resource.kubernetes.io/pcieRoot" }
+    ]);
+    assert_eq!(near["spec"]["spec"]["devices"]["constraints"], constraint);
 }
 
 #[test]

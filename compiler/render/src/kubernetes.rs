@@ -8,11 +8,13 @@
 //! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam per port (`nic0p3`: the subnet of its cable) and per NIC
 //!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
 //! - three alternatives to assign NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
-//!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC).
+//!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC, with
+//!   dynamic resource allocation also the claims of pods).
 //!
 //! Invariants: objects have only fields of their definitions; an object for a port or a NIC has its name.
 
 mod agents;
+mod claim;
 mod objects;
 
 use closc_artefacts::Prefix;
@@ -21,6 +23,7 @@ use serde::Serialize;
 
 use crate::Artefact;
 use agents::DaemonSet;
+use claim::ClaimTemplate;
 use objects::{
     CidrPool, Component, DevicePlugin, Global, HostDevice, Ipam, NetworkAttachment, NicClusterPolicy,
     NodePolicy, Object, Rail, RailPool, Resource, Resources, Route, Secondary, Selector, SriovNetwork,
@@ -41,6 +44,19 @@ pub struct Options {
     pub release: Option<String>,
     /// Image with `closc-nic` and `ip`, for agents; `None` for no agents.
     pub agent_image: Option<String>,
+    /// Dynamic resource allocation: the GPU in the claim of each rail; `None` for the device plugin.
+    pub dra: Option<ClaimedGpu>,
+}
+
+/// The GPU in the claim of a rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimedGpu {
+    /// No GPU.
+    None,
+    /// Any GPU of the node.
+    Any,
+    /// A GPU with the PCIe root of the NIC.
+    PcieRoot,
 }
 
 /// Renders every object except the address pools.
@@ -63,7 +79,8 @@ pub fn cluster(intent: &ClusterIntent<'_>, options: &Options) -> Vec<Artefact> {
         file("host-device/attachments", &list(attachments)),
         file("spectrum-x/rails", &rails(intent, options)),
     ];
-    common.into_iter().chain(agents).collect()
+    let claims = options.dra.map(|gpu| file("spectrum-x/claims", &claims(intent, options, gpu)));
+    common.into_iter().chain(claims).chain(agents).collect()
 }
 
 /// Renders the address pool of a port.
@@ -174,6 +191,7 @@ fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
         cidr_pool_ref: nic_name(nic),
     };
     let pool = RailPool {
+        dra_enabled: options.dra.is_some(),
         num_vfs: 1,
         network_namespace: options.namespace.clone(),
         node_selector: [(LABEL.to_owned(), intent.fabric.to_owned())].into(),
@@ -181,6 +199,17 @@ fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
     };
     Object::new("spectrumx.nvidia.com/v1alpha2", "SpectrumXRailPoolConfig", intent.fabric, pool)
         .in_namespace(&options.operator_namespace)
+}
+
+/// Renders the claim of each rail, from which pods get its NIC.
+fn claims(intent: &ClusterIntent<'_>, options: &Options, gpu: ClaimedGpu) -> List<Object<ClaimTemplate>> {
+    let claim = |nic: &ClusterNic| {
+        let name = nic_name(nic);
+        let template = ClaimTemplate::new(&name, nic.ports.len(), gpu);
+        Object::new("resource.k8s.io/v1", "ResourceClaimTemplate", &name, template)
+            .in_namespace(&options.namespace)
+    };
+    list(intent.nics.iter().map(claim).collect())
 }
 
 /// Renders the agents of all NICs of a node. Settings that differ between nodes are in files from `closc export host

@@ -111,6 +111,9 @@ pub struct KubernetesArgs {
     /// Release of the NVIDIA network operator, for example `v26.7.0`
     #[arg(long, value_name = "VERSION", value_parser = outside::operator_release)]
     pub release: Option<String>,
+    /// Dynamic resource allocation: adds claims for `spectrum-x/`, with this GPU for each NIC
+    #[arg(long, value_name = "GPU")]
+    pub dra: Option<nvidia::Gpu>,
 }
 
 /// Arguments of `export cables`.

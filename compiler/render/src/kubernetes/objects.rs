@@ -214,6 +214,8 @@ impl HostDevice {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RailPool {
+    // The definition has the default `true`.
+    pub(super) dra_enabled: bool,
     pub(super) num_vfs: u8,
     pub(super) network_namespace: String,
     pub(super) node_selector: BTreeMap<String, String>,

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use closc_artefacts::Family;
 use closc_exports::air::{IMAGES, NODE};
 use closc_platform::Os;
+use closc_render::kubernetes::ClaimedGpu;
 
 use super::outside::image;
 
@@ -57,6 +58,27 @@ impl From<IpVersion> for Family {
         match version {
             IpVersion::Ipv4 => Family::V4,
             IpVersion::Ipv6 => Family::V6,
+        }
+    }
+}
+
+/// The GPU in the claim of a NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Gpu {
+    /// No GPU
+    None,
+    /// Any GPU of the node
+    Any,
+    /// A GPU with the PCIe root of the NIC
+    PcieRoot,
+}
+
+impl From<Gpu> for ClaimedGpu {
+    fn from(gpu: Gpu) -> Self {
+        match gpu {
+            Gpu::None => ClaimedGpu::None,
+            Gpu::Any => ClaimedGpu::Any,
+            Gpu::PcieRoot => ClaimedGpu::PcieRoot,
         }
     }
 }

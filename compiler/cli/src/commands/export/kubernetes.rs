@@ -20,6 +20,7 @@ pub(super) fn run(args: &Args, command: &KubernetesArgs) -> anyhow::Result<Outco
         namespace: command.namespace.clone(),
         release: command.release.clone(),
         agent_image: command.agent_image.clone(),
+        dra: command.dra.map(Into::into),
     };
     let cluster = plan.cluster();
     let mut artefacts = kubernetes::cluster(&cluster, &options);
