@@ -28,7 +28,7 @@ use crate::report::PortAt;
 pub(crate) struct Plug {
     /// Device and port.
     pub(crate) at: PortAt,
-    /// Number of the cage on the panel; absent for NICs.
+    /// Number of the cage on the panel; absent for NICs with a single cage.
     pub(crate) cage: Option<u16>,
     /// Part of a cage with breakout, from 1; 0 without breakout.
     pub(crate) part: u8,
@@ -83,7 +83,9 @@ fn plug(plan: &Plan, end: End) -> Plug {
             let node = topology.node_of(at.nic).0;
             let device = plan.node_name(node).to_string();
             let (speed, place) = (topology.port_speed(at.nic.zone), topology.node_place(node));
-            Plug { at: PortAt { device, port }, cage: None, part: 0, speed, place }
+            let has_several = topology.nic_cages(at.nic.zone) > 1;
+            let cage = has_several.then(|| u16::from(topology.nic_cage(at)) + 1);
+            Plug { at: PortAt { device, port }, cage, part: 0, speed, place }
         }
     }
 }

@@ -35,11 +35,11 @@ impl ModuleKind {
         closc_design::is_assembly(&self.medium)
     }
 
-    /// Returns the module of a NIC. All ports of a NIC share a cage.
+    /// Returns the module in a cage of a NIC.
     pub fn of_nic(plan: &Plan, medium: &str) -> Self {
         let hosts = &plan.topology().hosts;
-        let lanes = hosts.nic_lanes;
-        let mbps = hosts.nic_speed.mbps() / u32::from(lanes.max(1));
+        let mbps = hosts.nic_speed.mbps() / u32::from(hosts.nic_lanes.max(1));
+        let lanes = hosts.nic_lanes / hosts.nic_cages.max(1);
         let lane = Speed::from_mbps(mbps).unwrap_or(hosts.nic_speed);
         ModuleKind { place: "NIC", medium: medium.into(), lanes, lane }
     }

@@ -273,6 +273,8 @@ fabric_settings! {
     NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
     /// Lanes of a NIC.
     NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
+    /// Cages of a NIC.
+    NicCages(u8) = hosts.nic_cages, "hosts.nic.cages" => nic_ports;
     /// NICs of zones that differ from the default.
     NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
     /// Operating system of hosts, which selects their generated files.

@@ -222,12 +222,12 @@ struct Sum {
     millimeters: u64,
 }
 
-/// Counts the NICs of both sides that have another speed or number of lanes.
+/// Counts the NICs of both sides that have another speed, or another number of lanes or cages.
 fn replaced(old: &Plan, new: &Plan) -> usize {
     let kind = |plan: &Plan, zone| {
         let hosts = &plan.topology().hosts;
         let lanes = hosts.nic_by_zone.get(&zone).map_or(hosts.nic_lanes, |own| own.lanes);
-        (plan.topology().nic_speed(zone), lanes)
+        (plan.topology().nic_speed(zone), lanes, plan.topology().nic_cages(zone))
     };
     let zones = 0..old.topology().zones.min(new.topology().zones);
     let other: BTreeSet<ZoneId> =

@@ -210,7 +210,8 @@ impl Shown for Vec<HostSlot> {
 
 impl Shown for NicKind {
     fn shown(&self) -> String {
-        format!("{} over {} lanes", self.speed, self.lanes)
+        let cages = if self.cages > 1 { format!(" in {} cages", self.cages) } else { String::new() };
+        format!("{} over {} lanes{cages}", self.speed, self.lanes)
     }
 }
 

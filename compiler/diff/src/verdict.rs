@@ -207,7 +207,7 @@ pub(crate) mod rule {
         at_once("NICs belong to other nodes")
     }
 
-    /// Speed, lanes and number of ports of NICs. If ports keep their speed, NICs are replaced and switches do not
+    /// Speed, lanes, cages and number of ports of NICs. If ports keep their speed, NICs are replaced and switches do not
     /// change.
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {

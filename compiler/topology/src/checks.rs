@@ -49,6 +49,7 @@ mod named_twice;
 mod names_beyond;
 mod names_nothing;
 mod neighbour_limit;
+mod nic_cages;
 mod nic_speed_mismatch;
 mod nic_speed_split;
 mod nics_over_downlinks;
@@ -214,6 +215,7 @@ const CHECKS: &[Check] = checks![
     layout,
     shared_cages,
     cages_twice,
+    nic_cages,
     plane_count,
     zero_count,
     nics_over_downlinks,

@@ -78,6 +78,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) rails: u64,
     pub(crate) zones_per_node: u64,
     pub(crate) nic_lanes: u64,
+    pub(crate) nic_cages: u64,
     pub(crate) t0: DraftTier,
     pub(crate) t1: DraftTier,
     pub(crate) t2: Option<DraftTier>,
@@ -108,8 +109,7 @@ impl<'a> Draft<'a> {
     /// Fills in a document.
     pub(crate) fn new(document: &'a Document, catalogue: &'a Catalogue, sources: &'a Sources) -> Self {
         let (doc, spans) = (&document.file, &document.spans);
-        let zones = number(doc.zones, 1);
-        let has_t2 = doc.tiers.t2.is_some();
+        let (zones, has_t2) = (number(doc.zones, 1), doc.tiers.t2.is_some());
         let groups = u64::from(doc.hosts.groups.value);
         let layout = DraftLayout::new(doc.srv6.as_ref(), has_t2);
         let t0 = DraftTier::t0((doc, spans), catalogue);
@@ -138,6 +138,7 @@ impl<'a> Draft<'a> {
             rails: number(doc.hosts.rails, 1),
             zones_per_node: number(doc.hosts.zones_per_node, 1),
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
+            nic_cages: number(doc.hosts.nic.cages, 1),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
             cables: DraftCables::new(doc, has_t2, &t0),

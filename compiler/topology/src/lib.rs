@@ -19,6 +19,7 @@ mod load;
 mod lower;
 mod model;
 mod names;
+mod nic_cage;
 mod outline;
 mod pci;
 mod port_order;

@@ -75,10 +75,10 @@ impl Lanes {
         Some(Lanes { speed: lane(near, cage_lanes)?, straight })
     }
 
-    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several planes may split its cage unless one port
-    /// takes all of its lanes, and a T0 that splits its cage may reach several NICs.
-    pub fn of_nic(down: Breakout, cage_lanes: u8, planes: u64) -> Option<Self> {
-        let fills_cages = planes == 1 || cage_lanes >= NIC_CAGE_LANES;
+    /// Returns the lanes of a cable between a NIC and a T0. A NIC with several ports in a cage may split it unless one
+    /// port takes all of its lanes, and a T0 that splits its cage may reach several NICs.
+    pub fn of_nic(down: Breakout, cage_lanes: u8, ports_per_cage: u64) -> Option<Self> {
+        let fills_cages = ports_per_cage == 1 || cage_lanes >= NIC_CAGE_LANES;
         Some(Lanes { speed: lane(down, cage_lanes)?, straight: !is_split(down) && fills_cages })
     }
 }

@@ -112,6 +112,9 @@ pub struct Hosts {
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
     pub nic_lanes: u8,
+    /// Cages of a NIC; each has the ports of equally many consecutive planes.
+    #[serde(skip_serializing_if = "is_one")]
+    pub nic_cages: u8,
     /// NICs of zones that have a different one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_by_zone: BTreeMap<ZoneId, NicKind>,
@@ -145,6 +148,9 @@ pub struct NicKind {
     pub speed: Speed,
     /// Its serial lanes.
     pub lanes: u8,
+    /// Its cages.
+    #[serde(skip_serializing_if = "is_one")]
+    pub cages: u8,
 }
 
 /// The PCI position of a NIC, the same in every node.

@@ -39,9 +39,9 @@ pub enum Element {
     /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
     /// percentage of each T1's cables that fail.
     Span(u16, u8),
-    /// The module in the cage of a NIC. It carries the lanes of all planes, so all ports of the NIC fail with
+    /// The module in a cage of a NIC (from 0). The ports of the NIC in the planes whose lanes it carries fail with
     /// it. Unlike [`Element::Nic`], it can be replaced without replacing the NIC.
-    NicCage(Nic),
+    NicCage(Nic, u8),
 }
 
 impl Element {
@@ -64,7 +64,7 @@ impl Element {
             Element::Site(site) => (8, vec![site.into()]),
             Element::Domain(domain) => (9, vec![domain]),
             Element::Span(site, percent) => (10, vec![site.into(), percent.into()]),
-            Element::NicCage(at) => (11, nic(at).to_vec()),
+            Element::NicCage(at, cage) => (11, [&nic(at)[..], &[cage.into()]].concat()),
         };
         [&[number][..], &rest].concat()
     }
@@ -235,7 +235,7 @@ impl Element {
             Element::Site(_) => Kind::Site,
             Element::Domain(_) => Kind::Domain,
             Element::Span(..) => Kind::Span,
-            Element::NicCage(_) => Kind::NicCage,
+            Element::NicCage(..) => Kind::NicCage,
         }
     }
 }
@@ -318,7 +318,10 @@ impl<'a> Elements<'a> {
             Kind::T2 => switches(TierId::T2).map(Element::Switch).collect(),
             Kind::Nic => fabric.nics().map(Element::Nic).collect(),
             Kind::NicCage => {
-                fabric.nics().filter(|nic| self.is_plugged(*nic)).map(Element::NicCage).collect()
+                let cages = |nic: Nic| (0..topology.nic_cages(nic.zone)).map(move |cage| (nic, cage));
+                let plugged =
+                    fabric.nics().flat_map(cages).filter(|(nic, cage)| self.is_plugged(*nic, *cage));
+                plugged.map(|(nic, cage)| Element::NicCage(nic, cage)).collect()
             }
             Kind::Node => fabric.nodes().map(Element::Node).collect(),
             Kind::Group => {
@@ -344,10 +347,16 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns whether a NIC has a cable in any plane.
-    pub(crate) fn is_plugged(&self, nic: Nic) -> bool {
-        let ports = self.fabric.topology().plane_ids().map(|plane| Link::Host(NicPort { plane, nic }));
-        { ports }.any(|link| self.fabric.has_link(link))
+    /// Returns whether a cage of a NIC has a cable in any plane.
+    pub(crate) fn is_plugged(&self, nic: Nic, cage: u8) -> bool {
+        self.in_nic_cage(nic, cage).next().is_some()
+    }
+
+    /// Returns the cables in a cage of a NIC.
+    fn in_nic_cage(&self, nic: Nic, cage: u8) -> impl Iterator<Item = Link> + use<'a> {
+        let fabric = self.fabric;
+        let links = fabric.topology().nic_cage_ports(nic, cage).map(Link::Host);
+        links.filter(move |link| fabric.has_link(*link))
     }
 
     /// Returns whether a group has a T0 in any plane.
@@ -447,7 +456,10 @@ impl<'a> Elements<'a> {
             Element::Link(link) => drop(losses.links.insert(link)),
             Element::Switch(switch) => drop(losses.switches.insert(switch)),
             Element::Cage(switch, cage) => losses.links.extend(self.in_cage(switch, cage)),
-            Element::Nic(nic) | Element::NicCage(nic) => drop(losses.nics.insert(nic)),
+            Element::Nic(nic) => drop(losses.nics.insert(nic)),
+            // A NIC with a single cage loses all ports, as if it failed.
+            Element::NicCage(nic, _) if topology.nic_cages(nic.zone) == 1 => drop(losses.nics.insert(nic)),
+            Element::NicCage(nic, cage) => losses.links.extend(self.in_nic_cage(nic, cage)),
             Element::Node(node) => {
                 let nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
                 losses.nics.extend(nics.filter(|nic| self.fabric.has_nic(*nic)));

@@ -13,7 +13,7 @@
 //! | `domain feed-a` | a domain of the list |
 //! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
 
-use closc_topology::{Link, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
 
 use crate::element::{Element, Elements, Kind};
 
@@ -41,7 +41,7 @@ impl Elements<'_> {
                 let (node, number) = topology.node_of(nic);
                 naming.nic(node, number)
             }
-            Element::NicCage(nic) => format!("{}{CAGE}1", self.name(Element::Nic(nic))),
+            Element::NicCage(nic, cage) => format!("{}{CAGE}{}", self.name(Element::Nic(nic)), cage + 1),
             Element::Node(node) => naming.node(node).to_string(),
             Element::Group(zone, group) if topology.has_zones() => {
                 format!("zone {zone} group {}", group + 1)
@@ -178,6 +178,12 @@ impl Elements<'_> {
         (0..topology.hosts.nics_per_node).any(|number| self.fabric.has_nic(topology.nic_of(node, number)))
     }
 
+    /// Returns the cage of a NIC by its number from 1; `None` if it holds no cable.
+    fn nic_cage(&self, nic: Nic, number: u16) -> Option<u8> {
+        let cage = u8::try_from(number.checked_sub(1)?).ok()?;
+        self.is_plugged(nic, cage).then_some(cage)
+    }
+
     fn cages_named(&self, switches: &str, cage: &str) -> Result<Vec<Element>, String> {
         let number: u16 =
             cage.parse().map_err(|_| format!("`cage{cage}` has no number: write `DEVICE/cage9`"))?;
@@ -185,15 +191,15 @@ impl Elements<'_> {
         for element in self.exception(switches)? {
             let switch = match element {
                 Element::Switch(switch) => switch,
-                Element::Nic(nic) if number == 1 && self.is_plugged(nic) => {
-                    found.push(Element::NicCage(nic));
+                Element::Nic(nic) => {
+                    let cage = self.nic_cage(nic, number).ok_or_else(|| {
+                        let count = self.fabric.topology().nic_cages(nic.zone);
+                        let cages =
+                            if count == 1 { "cage 1".to_owned() } else { format!("cages 1 to {count}") };
+                        format!("cage {number} of `{}` holds no cable; a NIC has {cages}", self.name(element))
+                    })?;
+                    found.push(Element::NicCage(nic, cage));
                     continue;
-                }
-                Element::Nic(_) => {
-                    return Err(format!(
-                        "cage {number} of `{}` holds no cable; a NIC has cage 1",
-                        self.name(element)
-                    ));
                 }
                 _ => return Err(format!("`{}` is not a switch or NIC and has no cages", self.name(element))),
             };

@@ -1,8 +1,8 @@
 //! Cable assemblies: what is bought and laid as one piece, because its links share cages.
 //!
 //! In: the links of a plan. Out: [`Assembly`] rows, counted by form. Invariants: links of one kind, medium and length
-//! with a cage in common, at either end, are one assembly. Every link is in exactly one. All ports of a NIC share a
-//! cage, so assemblies of NICs join planes.
+//! with a cage in common, at either end, are one assembly. Every link is in exactly one. A cage of a NIC has ports of
+//! several planes, so assemblies of NICs join planes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,7 +67,7 @@ pub(crate) struct Assembly {
 /// A cage at the end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum CageEnd {
-    Nic(Nic),
+    Nic(Nic, u8),
     Switch(Switch, u16),
 }
 
@@ -154,7 +154,7 @@ fn ends(plan: &Plan, link: Link) -> Option<[CageEnd; 2]> {
     let (switch, port) = plan.fabric().upper_end(link)?;
     let cage = |switch, port| CageEnd::Switch(switch, topology.slot(switch, port).cage);
     let lower = match link {
-        Link::Host(port) => CageEnd::Nic(port.nic),
+        Link::Host(port) => CageEnd::Nic(port.nic, topology.nic_cage(port)),
         Link::Fabric { lower, up } => cage(lower, PortRef { side: Side::Up, index: up }),
     };
     Some([lower, cage(switch, port)])

@@ -1,5 +1,5 @@
-//! Bill of materials: cables by kind, medium, length and speed, and the cages at their ends. All ports of a NIC share a
-//! cage.
+//! Bill of materials: cables by kind, medium, length and speed, and the cages at their ends. A cage of a NIC
+//! has ports of several planes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,8 @@ pub struct Entry {
     pub upper_speed: Speed,
     /// Number of links, which are pairs of ports.
     pub links: u64,
-    /// Number of cages (transceivers or plugs) at the lower end. The cage of a NIC is counted once, in the first plane
-    /// in which the NIC has a cable.
+    /// Number of cages (transceivers or plugs) at the lower end. A cage of a NIC is counted once, in the first plane
+    /// in which it has a cable.
     pub lower_cages: u64,
     /// Number of cages at the upper end.
     pub upper_cages: u64,
@@ -50,8 +50,8 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct Bill<'f> {
     counts: BTreeMap<Article, [u64; 3]>,
-    /// NICs whose cage is counted.
-    nics: BTreeSet<Nic>,
+    /// Cages of NICs that are counted.
+    nics: BTreeSet<(Nic, u8)>,
     /// Positions of racks, which determine lengths; `None` to use the lengths of the file.
     positions: Option<&'f Positions<'f>>,
     /// Racks without a position, and devices without a rack.
@@ -81,7 +81,7 @@ impl<'f> Bill<'f> {
                 plug.cage.is_none_or(|cage| seen.insert((upper, plug.at.device.clone(), cage)))
             };
             let lower = match line.link {
-                Link::Host(port) => self.nics.insert(port.nic),
+                Link::Host(port) => self.nics.insert((port.nic, plan.topology().nic_cage(port))),
                 Link::Fabric { .. } => fresh(false),
             };
             let upper = fresh(true);

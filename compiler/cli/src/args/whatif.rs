@@ -67,7 +67,7 @@ Names are those of `exceptions` in the fabric file, with ranges in brackets:
   su017-n004/nic2            a NIC              su017-n004/nic2.p3     a NIC port and its cable
 Elements that fail as one:
   p3-t0-017/cage9            a transceiver or breakout cable, by its number on the panel
-  su017-n004/nic2/cage1      the transceiver of a NIC, and so its ports in all planes
+  su017-n004/nic2/cage1      a transceiver of a NIC, and so its ports in that cage
   group 17, zone 1 group 17  a T0 group         zone 1, site north, domain power-1 (or domain:power-1)
   span south                 the cables between a site and the T2s in another; `span south at 50%` leaves half
 

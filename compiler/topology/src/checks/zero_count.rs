@@ -10,7 +10,7 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0302",
     title: "a count is zero",
-    what: "Every count is at least 1: groups, NICs, rails, lanes, zones, ports, parallel links, rows and \
+    what: "Every count is at least 1: groups, NICs, rails, lanes, cages, zones, ports, parallel links, rows and \
            active entropy values.",
     why: "A fabric without one of them has no connections.",
     example: "hosts: { per_group: 0 }",
@@ -30,6 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("hosts.rails"), Some(draft.rails)),
         (field!("hosts.zones_per_node"), Some(draft.zones_per_node)),
         (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
+        (field!("hosts.nic.cages"), Some(draft.nic_cages)),
         (field!("zones"), Some(draft.zones)),
         (field!("tiers.t0.down"), ports(tiers.t0.down.as_ref())),
         // Without a T1 tier, T0s have 0 uplinks.

@@ -89,6 +89,11 @@ document! {
         /// Serial lanes of the NIC, a multiple of `planes`. Default: one per 100G.
         #[schemars(range(min = 1))]
         pub lanes: Option<Spanned<u8>> = "lanes",
+        /// Cages of the NIC, which the ports of the planes are divided over in order: with 2 cages and 4 planes, planes
+        /// 0 and 1 are in cage 1. Each cage has a transceiver or cable of its own. Divides `planes`, and a cage has 1,
+        /// 2, 4 or 8 ports. Default: 1.
+        #[schemars(range(min = 1))]
+        pub cages: Option<Spanned<u8>> = "cages",
     }
 }
 

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use crate::coordinate::{Link, TierId};
 use crate::document::{CableDoc, FabricDoc};
-use crate::draft::{Draft, DraftBlock, DraftTier};
+use crate::draft::{Draft, DraftBlock, DraftTier, number};
 use crate::media::{Lanes, Medium};
 use crate::model::Cable;
 use crate::read::Spanned;
@@ -60,7 +60,7 @@ impl DraftCables {
         let mut nic_t0 = DraftCable::over(&kind(3, "dac"), doc.nic_t0.as_ref());
         if nic_t0.length_span.is_none() {
             let reach = Medium::find(&nic_t0.cable.medium)
-                .zip(nic_lanes(t0, fabric.planes.value.into()))
+                .zip(nic_lanes(t0, ports_per_cage(fabric)))
                 .and_then(|(medium, lanes)| medium.reach(lanes));
             nic_t0.cable.length =
                 reach.map_or(nic_t0.cable.length, |reach| reach.length.min(nic_t0.cable.length));
@@ -96,7 +96,7 @@ impl DraftCables {
 impl Draft<'_> {
     /// Returns the lanes between NICs and T0s.
     pub(crate) fn nic_lanes(&self) -> Option<Lanes> {
-        nic_lanes(&self.t0, self.planes)
+        nic_lanes(&self.t0, ports_per_cage(self.doc))
     }
 
     /// Returns the lanes between a tier and the one above.
@@ -113,8 +113,13 @@ impl Draft<'_> {
 }
 
 /// Returns the lanes between NICs and T0s.
-fn nic_lanes(t0: &DraftTier, planes: u64) -> Option<Lanes> {
-    Lanes::of_nic(t0.down.breakout?, cage_lanes(t0)?, planes)
+fn nic_lanes(t0: &DraftTier, ports: u64) -> Option<Lanes> {
+    Lanes::of_nic(t0.down.breakout?, cage_lanes(t0)?, ports)
+}
+
+/// Returns the ports in each cage of a NIC.
+fn ports_per_cage(fabric: &FabricDoc) -> u64 {
+    u64::from(fabric.planes.value) / number(fabric.hosts.nic.cages, 1).max(1)
 }
 
 /// Returns the serial lanes of a cage. Software has none, so that its cables have any length.

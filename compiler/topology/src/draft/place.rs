@@ -28,6 +28,10 @@ pub(crate) struct Place<'a> {
     pub(crate) lanes: u64,
     /// Where the lanes are written.
     pub(crate) lanes_stated: Option<Span>,
+    /// Cages of the NIC.
+    pub(crate) cages: u64,
+    /// Where the cages are written.
+    pub(crate) cages_stated: Option<Span>,
     /// T0s and T1s.
     pub(crate) tiers: [PlaceTier<'a>; 2],
 }
@@ -156,6 +160,8 @@ impl Draft<'_> {
             nic: nic.speed,
             lanes: super::number(nic.lanes, super::default_lanes(nic)),
             lanes_stated,
+            cages: super::number(nic.cages, 1),
+            cages_stated: nic.cages.map(|cages| cages.span),
             tiers: [&self.t0, &self.t1].map(|tier| place_tier(tier, zone)),
         }
     }

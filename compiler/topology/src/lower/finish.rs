@@ -90,6 +90,7 @@ impl Draft<'_> {
             zones_per_node: u8::try_from(self.zones_per_node).ok()?,
             nic_speed: hosts.nic.speed.value,
             nic_lanes: u8::try_from(self.nic_lanes).ok()?,
+            nic_cages: u8::try_from(self.nic_cages).ok()?,
             nic_by_zone: self.nics_by_zone()?,
             packet_order: hosts.packet_order.map_or(PacketOrder::Required, |order| order.value),
             os: hosts.os.map_or(HostOs::None, |os| os.value),
@@ -105,7 +106,8 @@ impl Draft<'_> {
         let places = self.places();
         let own = places.iter().filter(|place| place.zone.is_some_and(|zone| stated.contains(&zone)));
         own.map(|place| {
-            let kind = NicKind { speed: place.nic.value, lanes: u8::try_from(place.lanes).ok()? };
+            let (lanes, cages) = (u8::try_from(place.lanes).ok()?, u8::try_from(place.cages).ok()?);
+            let kind = NicKind { speed: place.nic.value, lanes, cages };
             Some((ZoneId(place.zone?), kind))
         })
         .collect()

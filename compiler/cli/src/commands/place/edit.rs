@@ -71,7 +71,8 @@ impl Cables {
 
 fn nic_lanes(topology: &Topology) -> Option<Lanes> {
     let t0 = &topology.t0;
-    Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, topology.planes.into())
+    let ports = topology.planes / topology.hosts.nic_cages.max(1);
+    Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, ports.into())
 }
 
 /// Returns the lanes between a tier and the ports of the one above.

@@ -75,7 +75,7 @@ impl Chosen {
                 zone: port.nic.zone,
                 index: port.nic.group,
             }),
-            Element::Nic(nic) | Element::NicCage(nic) => of_group(nic.zone, nic.group),
+            Element::Nic(nic) | Element::NicCage(nic, _) => of_group(nic.zone, nic.group),
             Element::Node(node) => unit(node.zone, node.unit),
             Element::Group(zone, group) => of_group(zone, group),
             Element::Plane(plane) => self.part.has_start(topology, plane),

@@ -1,0 +1,49 @@
+//! Transceivers of NICs with several cages: each fails with the ports of its planes.
+
+use closc_plan::Plan;
+use closc_tests::shape::{Shape, plan};
+use closc_topology::Link;
+use closc_whatif::{Element, Elements, Kind};
+
+/// Returns a fabric of four planes whose NICs have these cages.
+fn fabric(cages: u8) -> Plan {
+    let text = Shape { planes: 4, ..Shape::SMALL }.yaml();
+    plan(&text.replace("lanes: 4 }", &format!("lanes: 4, cages: {cages} }}")))
+}
+
+/// Returns the planes that a NIC loses with an element.
+fn planes_lost(elements: &Elements<'_>, element: Element) -> Vec<u8> {
+    let losses = elements.losses(element);
+    let plane = |link: &Link| match link {
+        Link::Host(port) => Some(port.plane.0),
+        Link::Fabric { .. } => None,
+    };
+    assert!(losses.nics.is_empty() && losses.switches.is_empty() && losses.planes.is_empty());
+    losses.links.iter().filter_map(plane).collect()
+}
+
+#[test]
+fn a_cage_fails_with_its_planes() {
+    let plan = fabric(2);
+    let elements = Elements::of(plan.fabric());
+    let all = elements.all(Kind::NicCage);
+    assert_eq!(all.len(), 2 * elements.all(Kind::Nic).len());
+    for (number, planes) in [(1, [0, 1]), (2, [2, 3])] {
+        let name = elements.name(all[number - 1]);
+        assert!(name.ends_with(&format!("/cage{number}")), "{name}");
+        assert_eq!(elements.parse(&name).expect("a name of an element"), [all[number - 1]]);
+        assert_eq!(planes_lost(&elements, all[number - 1]), planes);
+    }
+    let beyond = elements.name(all[0]).replace("/cage1", "/cage3");
+    let refused = elements.parse(&beyond).expect_err("a NIC has two cages");
+    assert!(refused.ends_with("holds no cable; a NIC has cages 1 to 2"), "{refused}");
+}
+
+#[test]
+fn a_single_cage_fails_with_its_nic() {
+    let plan = fabric(1);
+    let elements = Elements::of(plan.fabric());
+    let (cages, nics) = (elements.all(Kind::NicCage), elements.all(Kind::Nic));
+    assert_eq!(cages.len(), nics.len());
+    assert_eq!(elements.losses(cages[0]), elements.losses(nics[0]));
+}
