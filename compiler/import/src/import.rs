@@ -9,6 +9,7 @@ mod doubts;
 mod drained;
 mod except;
 mod hardware;
+mod port_order;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -354,6 +355,7 @@ fn search(
                 let compared = compare(&plan, network, positions, hardware.ports_may_differ(positions));
                 let (numbers, hardware, naming) = (numbers.clone(), hardware.clone(), naming.clone());
                 let found = Candidate { numbers, hardware, naming, settings, plan, compared };
+                let found = with_order(network, positions, options, found, specs, compile);
                 if best.as_ref().is_none_or(|best| found.cost() < best.cost()) {
                     best = Some(found);
                 }
@@ -371,6 +373,31 @@ fn search(
         }
         .into()
     })
+}
+
+/// Returns the candidate with the port order that the network has, if it has more of its cables with that order.
+fn with_order(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    options: &Options,
+    found: Candidate,
+    specs: &CableSpecs,
+    compile: &mut Compile<'_>,
+) -> Candidate {
+    if found.misplaced_count() == 0 {
+        return found;
+    }
+    let Some(order) = port_order::order(network, positions, &found.hardware, &found.numbers) else {
+        return found;
+    };
+    let numbers = Numbers { order: Some(order), ..found.numbers.clone() };
+    let own = (&found.hardware, &numbers);
+    let draft = draft(network, positions, options, own, found.settings, (specs, &found.naming));
+    let Ok(plan) = compile(&draft) else { return found };
+    let compared = compare(&plan, network, positions, found.hardware.ports_may_differ(positions));
+    let (hardware, naming) = (found.hardware.clone(), found.naming.clone());
+    let ordered = Candidate { numbers, hardware, naming, settings: found.settings, plan, compared };
+    if ordered.cost() < found.cost() { ordered } else { found }
 }
 
 /// The text of a candidate file.

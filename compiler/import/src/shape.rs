@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use closc_topology::{Node, Switch, TierId};
+use closc_topology::{Node, PortStage, Switch, TierId};
 use smol_str::SmolStr;
 
 use crate::fit::Fit;
@@ -25,7 +25,20 @@ pub(crate) struct Numbers {
     pub(crate) rails: u16,
     pub(crate) t1_count: u16,
     pub(crate) t0_parallel: u16,
+    /// The port order of the cables between T0s and T1s, if it is not that of the numbers.
+    pub(crate) order: Option<Order>,
     pub(crate) third: Option<Third>,
+}
+
+/// The port order of a fabric that was grown, or is wired for growth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// The fabrics whose port order is kept.
+    pub(crate) stages: Vec<PortStage>,
+    /// Reserved uplinks of a T0 that it needs.
+    pub(crate) up_spare: u16,
+    /// Reserved downlinks of a T1 that it needs.
+    pub(crate) down_spare: u16,
 }
 
 /// The counts of the third tier.
@@ -45,6 +58,15 @@ impl Numbers {
         let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
         let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
         t0s.saturating_mul(ports)
+    }
+
+    /// The counts that determine the ports between T0s and T1s.
+    pub(crate) fn stage(&self) -> PortStage {
+        PortStage {
+            groups: self.groups,
+            up: self.t1_count.saturating_mul(self.t0_parallel),
+            parallel: self.t0_parallel,
+        }
     }
 }
 
@@ -135,17 +157,27 @@ pub(crate) fn numbers(
         rails,
         t1_count: count(of(TierId::T1).map(|t1| t1.index)),
         t0_parallel: parallel(network, positions, TierId::T0),
+        order: None,
         third: None,
     };
-    let t2_count = count(of(TierId::T2).map(|t2| t2.index));
-    if t2_count == 0 {
-        return vec![base];
+    match count(of(TierId::T2).map(|t2| t2.index)) {
+        0 => vec![base],
+        t2_count => with_t2s(network, positions, (&base, t2_count), fits[2].as_ref()),
     }
+}
+
+/// Returns the numbers of a fabric with each possible number of rows of T2s.
+fn with_t2s(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    (base, t2_count): (&Numbers, u16),
+    fit: Option<&Fit>,
+) -> Vec<Numbers> {
     let parallel = parallel(network, positions, TierId::T1);
     let with = |rows: Option<u16>| {
         let up = rows.map_or(t2_count, |rows| t2_count.div_ceil(rows)).saturating_mul(parallel);
         let (strides, t1) = (rows.unwrap_or(1), base.t1_count);
-        let ports_per_zone = zone_ports(network, positions, fits[2].as_ref(), strides, parallel, t1);
+        let ports_per_zone = zone_ports(network, positions, fit, strides, parallel, t1);
         Numbers { third: Some(Third { parallel, up, rows, ports_per_zone }), ..base.clone() }
     };
     rows(network, positions, base.t1_count).into_iter().map(with).collect()

@@ -92,7 +92,18 @@ fn block(out: &mut Vec<String>, own: Block, usual: Block) {
 /// Returns `KEY: COUNT`, or a mapping if breakout or first cage differ from the defaults. Returns `None` if everything
 /// is a default.
 fn ports(key: &str, count: Option<u16>, own: Block, usual: Block) -> Option<String> {
+    ports_and_spare(key, (count, 0), own, usual)
+}
+
+/// The same, with reserved ports.
+fn ports_and_spare(
+    key: &str,
+    (count, spare): (Option<u16>, u16),
+    own: Block,
+    usual: Block,
+) -> Option<String> {
     let mut parts = Vec::new();
+    parts.extend((spare > 0).then(|| format!("spare: {spare}")));
     block(&mut parts, own, usual);
     match (count, parts.is_empty()) {
         (Some(count), true) => Some(format!("{key}: {count}")),
@@ -114,16 +125,17 @@ fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {
     match tier {
         TierId::T0 => {
             parts.extend(ports("down", None, base.down, usual(false)));
-            parts.extend(ports(
-                "up",
-                Some(numbers.t1_count.saturating_mul(numbers.t0_parallel)),
-                base.up,
-                usual(true),
-            ));
+            let spare = numbers.order.as_ref().map_or(0, |order| order.up_spare);
+            parts.extend(ports_and_spare("up", (Some(numbers.stage().up), spare), base.up, usual(true)));
             parts.extend((numbers.t0_parallel > 1).then(|| format!("parallel: {}", numbers.t0_parallel)));
+            parts.extend(numbers.order.as_ref().map(|order| {
+                let stages: Vec<String> = order.stages.iter().map(ToString::to_string).collect();
+                format!("port_order: [{}]", stages.join(", "))
+            }));
         }
         TierId::T1 => {
-            parts.extend(ports("down", None, base.down, usual(false)));
+            let spare = numbers.order.as_ref().map_or(0, |order| order.down_spare);
+            parts.extend(ports_and_spare("down", (None, spare), base.down, usual(false)));
             if let Some(third) = third {
                 parts.extend(ports("up", Some(third.up), base.up, usual(true)));
                 parts.extend((third.parallel > 1).then(|| format!("parallel: {}", third.parallel)));

@@ -207,3 +207,60 @@ fn widths_of_segments_are_marked_as_assumed() {
     assert!(line.is_some_and(|line| line.ends_with("  # assumed")), "{}", found.text);
     comes_back(&before);
 }
+
+/// Returns a fabric with a port order, by its T0 groups, T1s and the parallel cables between each two.
+fn grown(own: (u16, u16, u16), order: &[(u16, u16, u16)]) -> String {
+    let (groups, t1, parallel) = own;
+    let shape = Shape { groups, t1, parallel, ..Shape::SMALL };
+    let entry = |(groups, t1, parallel): &(u16, u16, u16)| {
+        format!("{{ groups: {groups}, up: {}, parallel: {parallel} }}", t1 * parallel)
+    };
+    let order: Vec<String> = order.iter().map(entry).collect();
+    let up = format!("up: {}, parallel: {parallel}", t1 * parallel);
+    let text = shape.yaml();
+    assert!(text.contains(&up), "{text}");
+    text.replace(&up, &format!("{up}, port_order: [{}]", order.join(", ")))
+}
+
+/// Networks that were grown once and twice, and one that is wired for its later stages.
+#[test]
+fn port_orders_come_back() {
+    let stages = [(2, 2, 4), (4, 4, 2), (8, 8, 1)];
+    let orders: [(_, &[_]); 4] = [
+        (stages[1], &stages[..1]),
+        (stages[2], &stages[..2]),
+        (stages[0], &stages[1..2]),
+        (stages[1], &stages[2..]),
+    ];
+    for (own, order) in orders {
+        let text = grown(own, order);
+        comes_back_of(&plan(&text), &text);
+        let found = imported(&lists(&plan(&text))).expect("a fabric");
+        assert!(found.text.contains("port_order: ["), "{}", found.text);
+    }
+}
+
+/// A swapped cable of a grown network is a finding, and the others keep their order.
+#[test]
+fn a_swapped_cable_of_a_grown_network_is_found() {
+    let before = plan(&grown((4, 4, 2), &[(2, 2, 4)]));
+    let swapped = lists(&before).into_iter().map(|list| {
+        let mut rows: Vec<Vec<String>> =
+            list.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        let at = |key: &str| rows[0].iter().position(|cell| cell == key).expect("a column");
+        let cable = at("cable");
+        let end = ["b_device", "b_port", "b_cage", "b_part", "b_speed", "b_label"].map(at);
+        let row = |name: &str| rows.iter().position(|row| row[cable] == name);
+        if let (Some(first), Some(second)) = (row("p0-t0-001--p0-t1-001"), row("p0-t0-002--p0-t1-002")) {
+            for column in end {
+                let cell = rows[first][column].clone();
+                rows[first][column] = std::mem::replace(&mut rows[second][column], cell);
+            }
+        }
+        rows.iter().map(|row| row.join(",") + "\n").collect::<String>()
+    });
+    let found = imported(&swapped.collect::<Vec<_>>()).expect("a fabric");
+    assert!(found.text.contains("port_order: [{ groups: 2, up: 8, parallel: 4 }]"), "{}", found.text);
+    assert_eq!(found.placed + 2, found.cables, "{:?}", found.findings);
+    assert!(!found.findings.is_empty());
+}

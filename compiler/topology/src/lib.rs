@@ -62,7 +62,7 @@ pub use model::{
 pub use naming::Naming;
 pub use outline::outline;
 pub use pci::{PciAddress, PciAddressError};
-pub use port_order::{PortOrders, PortStage};
+pub use port_order::{PortOrders, PortStage, far_switches};
 pub use rack::{RackPlace, RackRule, Racks};
 pub use read::{Fraction, Named, Spanned, Touches};
 pub use reference::reference;

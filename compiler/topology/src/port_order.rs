@@ -11,6 +11,8 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
+use crate::coordinate::Side;
+
 /// The counts of a fabric whose port order is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PortStage {
@@ -46,6 +48,23 @@ impl PortStage {
     pub(crate) fn below(self) -> Fan {
         Fan { switches: self.groups, parallel: self.parallel }
     }
+}
+
+/// Returns the switch at the other end of each place on a side of the panel: T1s above a T0, or T0s below a T1. `None`
+/// at places without a cable. The last stage is the fabric, and the earlier ones are its port order.
+pub fn far_switches(stages: &[PortStage], side: Side) -> Vec<Option<u16>> {
+    let fan = |stage: &PortStage| match side {
+        Side::Up => stage.above(),
+        Side::Down => stage.below(),
+    };
+    let parallel = stages.last().map_or(1, |own| own.parallel.max(1));
+    let places = places(stages.iter().map(fan));
+    let count = places.iter().max().map_or(0, |last| usize::from(*last) + 1);
+    let mut found = vec![None; count];
+    for (port, place) in (0..).zip(places) {
+        found[usize::from(place)] = Some(port / parallel);
+    }
+    found
 }
 
 /// Returns the place of each port of the last fabric. Port `switch * parallel + cable` has cable number `cable` of the
