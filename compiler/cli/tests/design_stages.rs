@@ -138,3 +138,28 @@ fn the_comment_about_growth_is_true_for_three_tiers() {
     );
     assert_eq!(order["renumbers"], json!([]), "{order:#}");
 }
+
+/// Stages that must move cables are wired for the later ones: `closc grow --minimal` finds no order that moves fewer.
+#[test]
+fn stages_that_move_cables_move_the_fewest() {
+    let place = Place::new();
+    let mut ordered = 0;
+    for flags in [
+        "--stages 64,8192 --planes 1 --platform spectrum3-sn4700",
+        "--stages 64,128,8192 --planes 1 --platform spectrum3-sn4700",
+    ] {
+        let words: Vec<&str> = ["design", "--show", "3"].into_iter().chain(flags.split(' ')).collect();
+        let found = place.json(0, &words);
+        for row in found["designs"].as_array().expect("a list") {
+            let stages = row["stages"].as_array().expect("a list");
+            check(&place, stages);
+            for at in 1..stages.len() {
+                let (old, new) = (format!("stage-{}.yaml", at - 1), format!("stage-{at}.yaml"));
+                let minimal = &place.json(2, &["grow", "--minimal", &old, &new])["minimal"];
+                assert_eq!(minimal["as_written"], minimal["bound"], "{flags}: {minimal:#}");
+                ordered += usize::from(place.read(&old).contains("port_order: ["));
+            }
+        }
+    }
+    assert!(ordered > 0, "no stage has a port order");
+}

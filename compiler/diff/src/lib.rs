@@ -35,7 +35,7 @@ pub use change::{
 };
 pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
-pub use minimal::{Minimal, SettingValue};
+pub use minimal::{Minimal, SettingValue, settings_for_growth};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
 pub use report::{

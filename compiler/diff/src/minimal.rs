@@ -83,6 +83,12 @@ impl Minimal {
     }
 }
 
+/// Returns the settings that wire a fabric for a later stage of its growth: each of its cables that the later one has
+/// is in the ports of the later one.
+pub fn settings_for_growth(first: &Topology, later: &Topology) -> Vec<SettingValue> {
+    settings(first, &first.with_port_order(later.port_stages()))
+}
+
 /// Returns the settings in which the second topology differs from the first.
 fn settings(written: &Topology, ordered: &Topology) -> Vec<SettingValue> {
     let order = format!(

@@ -71,7 +71,10 @@ enum Patch {
 impl Patch {
     /// Reads a value in the form of a suggestion.
     fn read(value: &str) -> Option<Patch> {
-        Some(Self::of(value, &parse(value)?))
+        let item = parse(value)?;
+        // The place of a list is that of its first bracket.
+        let is_list = matches!(item.value, Value::List(_));
+        Some(if is_list { Patch::Value(value.to_owned()) } else { Self::of(value, &item) })
     }
 
     fn of(text: &str, item: &Item) -> Patch {
@@ -217,6 +220,15 @@ mod tests {
         };
         let changes: Vec<Change> = fields.iter().map(set).collect();
         apply(text, &edits(Sources::new().add("", text), text, &changes)?)
+    }
+
+    #[test]
+    fn lists_are_written_whole() {
+        let order = "[{ groups: 8, up: 32, parallel: 8 }, { groups: 4, up: 32, parallel: 2 }]";
+        assert_eq!(
+            followed("tiers:\n  t0: { up: 32 }\n", &[("tiers.t0.port_order", order)]),
+            Some(format!("tiers:\n  t0: {{ port_order: {order}, up: 32 }}\n"))
+        );
     }
 
     #[test]

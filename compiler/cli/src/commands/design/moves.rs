@@ -1,16 +1,18 @@
 //! Stages of growth with the fewest moved cables, if every design has to move some.
 //!
-//! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s and their NICs stay as
-//! they are; moved cables are those of `closc grow` between the files of two stages.
+//! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s and
+//! their NICs stay as they are; moved cables are those of `closc grow` between the files of two stages. The ports of a
+//! stage are in the order of the next one where this moves fewer cables.
 
 use anyhow::Context as _;
 use closc_compile::front::{self, Options, Source};
 use closc_design::{Design, Found, Limits, Need, Side, Tier};
-use closc_diagnostics::Levels;
+use closc_diagnostics::{Change, Levels, Sources};
+use closc_diff::SettingValue;
 use closc_diff::grow::WorkOrder;
 use closc_plan::Plan;
 
-use super::checks::{Checks, Passed};
+use super::checks::{Checks, KNOWN_FAULT, Passed};
 use super::row::{self, Moves, StageRow};
 use super::{Asked, Searched, search};
 use crate::args::Args;
@@ -31,7 +33,6 @@ struct Stage<'a> {
 /// The minimum number of moved cables up to a design of a stage, with the designs of the earlier stages.
 struct Chain {
     moved: u64,
-    moves: Vec<Moves>,
     path: Vec<usize>,
 }
 
@@ -80,30 +81,94 @@ fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Resul
         stages.push(stage);
     }
     stages.push(vec![end]);
-    let start = || Chain { moved: 0, moves: vec![Moves::default()], path: Vec::new() };
-    let mut chains: Vec<Chain> = stages[0].iter().map(|_| start()).collect();
+    let mut chains: Vec<Chain> = stages[0].iter().map(|_| Chain { moved: 0, path: Vec::new() }).collect();
     for pair in stages.windows(2) {
-        let next = pair[1].iter().filter_map(|new| {
-            let ways = pair[0].iter().zip(&chains).enumerate().map(|(at, (old, chain))| {
-                let order = WorkOrder::between(&old.plan, &new.plan);
-                let moves = Moves { cables: order.moved(), renumbers: !order.renumbers.is_empty() };
-                let moved = moves.cables;
-                let path = chain.path.iter().copied().chain([at]).collect();
-                let moves = chain.moves.iter().copied().chain([moves]).collect();
-                Chain { moved: chain.moved + moved, moves, path }
-            });
-            ways.min_by_key(|chain| chain.moved)
-        });
-        chains = next.collect();
+        let mut next = Vec::new();
+        for new in &pair[1] {
+            let mut best: Option<Chain> = None;
+            for (at, (old, chain)) in pair[0].iter().zip(&chains).enumerate() {
+                let moved = chain.moved + before(old, &new.plan, options)?.moves.cables;
+                if best.as_ref().is_none_or(|best| moved < best.moved) {
+                    best = Some(Chain { moved, path: chain.path.iter().copied().chain([at]).collect() });
+                }
+            }
+            next.extend(best);
+        }
+        chains = next;
     }
     let Some(chain) = chains.into_iter().min_by_key(|chain| chain.moved) else { return Ok(None) };
     let path = chain.path.iter().copied().chain([0]);
-    let along: Vec<(&Design<'_>, &str, Moves)> = path
-        .zip(&stages)
-        .zip(&chain.moves)
-        .map(|((at, stage), moves)| (&stage[at].design, stage[at].passed.file.as_str(), *moves))
+    let along: Vec<&Stage<'_>> = path.zip(&stages).map(|(at, stage)| &stage[at]).collect();
+    Ok(Some(rows(sizes, &along, options)?))
+}
+
+/// Describes the stages of a chain. The ports of each one are in the order of the next one if fewer cables move then.
+fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Result<Vec<StageRow>> {
+    let Some((last, earlier)) = along.split_last() else { return Ok(Vec::new()) };
+    let mut wired: Vec<(&Stage<'_>, Wired)> = Vec::new();
+    for stage in earlier.iter().rev() {
+        let next =
+            wired.last().map_or(&last.plan, |(stage, wired)| wired.plan.as_ref().unwrap_or(&stage.plan));
+        let before = before(stage, next, options)?;
+        wired.push((stage, before));
+    }
+    wired.reverse();
+    let files = wired.iter().map(|(stage, wired)| wired.file.as_ref().unwrap_or(&stage.passed.file));
+    // The first stage moves nothing. Each later one moves the cables that the one before it leaves in other ports.
+    let moves = std::iter::once(Moves::default()).chain(wired.iter().map(|(_, wired)| wired.moves));
+    let described: Vec<(&Design<'_>, &str, Moves)> = along
+        .iter()
+        .zip(files.chain([&last.passed.file]))
+        .zip(moves)
+        .map(|((stage, file), moves)| (&stage.design, file.as_str(), moves))
         .collect();
-    Ok(Some(row::stages_of(sizes, &along)))
+    Ok(row::stages_of(sizes, &described))
+}
+
+/// The port order of a stage with which the fewest cables move later.
+#[derive(Default)]
+struct Wired {
+    /// The file with the order; `None` if the stage needs none.
+    file: Option<String>,
+    /// The plan of that file.
+    plan: Option<Plan>,
+    /// Effects of the growth to the next stage.
+    moves: Moves,
+}
+
+/// Returns how a stage precedes a later one: with the port order of the later one, if fewer plugged cables move then.
+fn before(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Result<Wired> {
+    let plain = Wired { moves: moves(&stage.plan, later), ..Wired::default() };
+    if plain.moves.cables == 0 || !stage.design.has_t1() {
+        return Ok(plain);
+    }
+    let settings = closc_diff::settings_for_growth(stage.plan.topology(), later.topology());
+    let Some(file) = with_settings(&stage.passed.file, &settings) else { return Ok(plain) };
+    let reading = front::read_text(&Source::Stdin, file.as_bytes(), options)?;
+    let has_findings = reading.diagnostics.iter().any(|found| found.rule.code != KNOWN_FAULT);
+    let Some(plan) = reading.plan.filter(|_| !has_findings) else { return Ok(plain) };
+    let moves = moves(&plan, later);
+    if moves.cables >= plain.moves.cables {
+        return Ok(plain);
+    }
+    Ok(Wired { file: Some(file), plan: Some(plan), moves })
+}
+
+/// Returns the effects of growth on plugged cables and existing devices.
+fn moves(old: &Plan, new: &Plan) -> Moves {
+    let order = WorkOrder::between(old, new);
+    Moves { cables: order.moved(), renumbers: !order.renumbers.is_empty() }
+}
+
+/// Writes settings into a file; `None` if its text has no place for them.
+fn with_settings(file: &str, settings: &[SettingValue]) -> Option<String> {
+    let changes: Vec<Change> = settings
+        .iter()
+        .map(|setting| Change::Set { path: setting.path.clone(), value: setting.value.clone() })
+        .collect();
+    let source = Sources::new().add("", file);
+    let edits = closc_topology::edits(source, file, &changes)?;
+    closc_topology::apply(file, &edits)
 }
 
 /// Returns the designs of an earlier stage that have the T0s of a later one, those with the fewest switches first.
