@@ -15,10 +15,12 @@ use closc_plan::Plan;
 use closc_qos::units::Speed;
 use closc_topology::{Link, PlaneId, PortRef, RackPlace, Side, TierId};
 
-pub use assembly::assemblies_csv;
+pub use assembly::{assemblies_csv, links_of_large};
 pub use bill::{Bill, Entry};
 pub use label::{LabelError, LabelPattern};
-pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};
+pub use netbox::{
+    LABEL_MAX, PROFILE_LINKS_MAX, assemblies as netbox_assemblies, device_types, devices, long_labels, racks,
+};
 
 use crate::locate::port_name;
 use crate::report::PortAt;
@@ -55,17 +57,20 @@ pub(crate) struct Line {
 pub(crate) fn lines(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Line> + '_ {
     let fabric = plan.fabric();
     let links = fabric.host_links(plane).chain(fabric.switch_links(plane));
-    links.filter_map(move |link| {
-        let (upper, port) = fabric.upper_end(link)?;
-        let lower = match link {
-            Link::Host(port) => End::Nic(port),
-            Link::Fabric { lower, up } => {
-                End::Switch { switch: lower, port: PortRef { side: Side::Up, index: up } }
-            }
-        };
-        let (a, b) = (plug(plan, lower), plug(plan, End::Switch { switch: upper, port }));
-        Some(Line { name: plan.link_name(link), link, a, b })
-    })
+    links.filter_map(move |link| line(plan, link))
+}
+
+/// Returns a cable; `None` if it is absent.
+fn line(plan: &Plan, link: Link) -> Option<Line> {
+    let (upper, port) = plan.fabric().upper_end(link)?;
+    let lower = match link {
+        Link::Host(port) => End::Nic(port),
+        Link::Fabric { lower, up } => {
+            End::Switch { switch: lower, port: PortRef { side: Side::Up, index: up } }
+        }
+    };
+    let (a, b) = (plug(plan, lower), plug(plan, End::Switch { switch: upper, port }));
+    Some(Line { name: plan.link_name(link), link, a, b })
 }
 
 fn plug(plan: &Plan, end: End) -> Plug {

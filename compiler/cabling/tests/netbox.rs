@@ -84,3 +84,52 @@ fn labels_that_netbox_rejects_are_omitted_and_counted() {
         assert_eq!(list::long_labels(&plan, plane, &labels), if is_taken { 0 } else { cables.len() });
     }
 }
+
+/// Connectors at each end of NetBox's profiles, which have a position or more each.
+const PROFILES: [(&str, usize); 4] =
+    [("single-1c1p", 1), ("trunk-2c1p", 2), ("trunk-4c1p", 4), ("trunk-8c4p", 8)];
+
+/// Every port is in one cable. Its profile has a connector for each port, and pairs the ports that a link connects.
+#[test]
+fn assemblies_are_cables_with_a_profile() {
+    let labels: LabelPattern = LabelPattern::DEFAULT.parse().expect("a pattern");
+    let mut used = BTreeSet::new();
+    for text in [
+        include_str!("../../../topologies/lab/eight-planes.yaml"),
+        include_str!("../../../topologies/lab/bgp-unnumbered.yaml"),
+        include_str!("../../../topologies/examples/parallel-links.yaml"),
+    ] {
+        let plan = closc_tests::shape::plan(text);
+        let end = |row: &Row, side: &str| -> Vec<(String, String)> {
+            let of = |field: &str| -> Vec<String> {
+                row[&format!("side_{side}_{field}")].split(',').map(str::to_owned).collect()
+            };
+            let (mut devices, ports) = (of("device"), of("name"));
+            if devices.len() == 1 {
+                devices.resize(ports.len(), devices[0].clone());
+            }
+            assert_eq!(devices.len(), ports.len(), "one device, or one for each port: {row:?}");
+            devices.into_iter().zip(ports).collect()
+        };
+        let mut paired = BTreeSet::new();
+        let assemblies = rows(&list::netbox_assemblies(&plan, &labels));
+        require_fields(
+            &assemblies,
+            &["side_a_name", "side_b_name", "side_a_type", "side_b_type", "status", "profile"],
+        );
+        for row in &assemblies {
+            let (a, b) = (end(row, "a"), end(row, "b"));
+            let connectors = PROFILES.iter().find(|(name, _)| *name == row["profile"]).expect("a profile").1;
+            assert!(a.len() == b.len() && a.len() <= connectors && a.len() * 2 > connectors, "{row:?}");
+            used.insert(row["profile"].clone());
+            let before = paired.len() + a.len();
+            paired.extend(a.into_iter().zip(b));
+            assert_eq!(paired.len(), before, "no port twice");
+        }
+        let links = plan.planes().flat_map(|plane| rows(&Form::NetBox.render(&plan, plane, &labels)));
+        let links: BTreeSet<_> =
+            links.map(|row| (end(&row, "a")[0].clone(), end(&row, "b")[0].clone())).collect();
+        assert_eq!(paired, links);
+    }
+    assert!(used.contains("single-1c1p") && used.len() > 1, "{used:?}");
+}

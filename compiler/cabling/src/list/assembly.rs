@@ -116,11 +116,11 @@ impl Cages {
     }
 }
 
-/// Counts the assemblies of a plan, in the order of kind, medium, length and form.
-pub(crate) fn assemblies(plan: &Plan) -> Vec<Assembly> {
+/// Joins the cages of all links of a plan. Also returns the lower cage of each link, by number.
+fn joined(plan: &Plan) -> (Cages, BTreeMap<Article, usize>, Vec<(Link, usize)>) {
     let fabric = plan.fabric();
     let mut articles: BTreeMap<Article, usize> = BTreeMap::new();
-    let mut cages = Cages::default();
+    let (mut cages, mut links) = (Cages::default(), Vec::new());
     for link in fabric.links() {
         let Some([lower, upper]) = ends(plan, link) else { continue };
         let cable = fabric.cable(link);
@@ -129,7 +129,35 @@ pub(crate) fn assemblies(plan: &Plan) -> Vec<Assembly> {
         let article = *articles.entry(article).or_insert(next);
         let (lower, upper) = (cages.number(article, lower, 0), cages.number(article, upper, 1));
         cages.join(lower, upper);
+        links.push((link, lower));
     }
+    (cages, articles, links)
+}
+
+/// Returns the links of each assembly, in the order of its first link.
+pub(super) fn links_by_assembly(plan: &Plan) -> Vec<Vec<Link>> {
+    let (mut cages, _, links) = joined(plan);
+    let mut numbers: HashMap<usize, usize> = HashMap::new();
+    let mut found: Vec<Vec<Link>> = Vec::new();
+    for (link, cage) in links {
+        let number = *numbers.entry(cages.root(cage)).or_insert(found.len());
+        if number == found.len() {
+            found.push(Vec::new());
+        }
+        found[number].push(link);
+    }
+    found
+}
+
+/// Counts the links of assemblies with more links than a number.
+pub fn links_of_large(plan: &Plan, most: u64) -> u64 {
+    let large = assemblies(plan).into_iter().filter(|assembly| assembly.links > most);
+    large.map(|assembly| assembly.links * assembly.count).sum()
+}
+
+/// Counts the assemblies of a plan, in the order of kind, medium, length and form.
+pub(crate) fn assemblies(plan: &Plan) -> Vec<Assembly> {
+    let (cages, articles, _) = joined(plan);
     let mut counts: BTreeMap<(usize, [u64; 3]), u64> = BTreeMap::new();
     let is_root = |(at, _): &(usize, _)| cages.parents[*at] == *at;
     for (_, sum) in cages.sums.iter().enumerate().filter(is_root) {

@@ -1,13 +1,15 @@
 //! CSV for NetBox's imports of cables, interfaces, devices, racks and device types.
 //!
-//! In: a plan. Out: CSV with the field names of NetBox. Invariants: all fields exist in every release from 4.0 on.
+//! In: a plan. Out: CSV with the field names of NetBox. Invariants: all fields exist in every release from 4.0 on. The
+//! list of assemblies also needs profiles (4.5), and several ports in a field (4.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{PlaneId, RackPlace, Side, Switch, TierId, Topology, ZoneId};
+use closc_topology::{Link, PlaneId, RackPlace, Side, Switch, TierId, Topology, ZoneId};
 
-use super::{LabelPattern, Line, lines, table};
+use super::assembly::links_by_assembly;
+use super::{LabelPattern, Line, line, lines, table};
 
 /// NetBox requires a manufacturer for every device type. This is the manufacturer of device types that are named after
 /// platforms.
@@ -75,6 +77,65 @@ fn netbox_type(medium: &str) -> &'static str {
 /// Returns the cables of a plane for NetBox's import.
 pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> String {
     table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
+}
+
+/// Fields of NetBox's import of cables with a profile. A field of several devices or ports separates them by commas.
+const ASSEMBLIES: [&str; 12] = [
+    "side_a_device",
+    "side_a_type",
+    "side_a_name",
+    "side_b_device",
+    "side_b_type",
+    "side_b_name",
+    "type",
+    "status",
+    "profile",
+    "label",
+    "length",
+    "length_unit",
+];
+
+/// Most ports at an end of a cable with a profile that pairs ports.
+pub const PROFILE_LINKS_MAX: u64 = 8;
+
+/// Returns the profile of a cable that pairs the ports of its ends in order: the smallest trunk with a connector for
+/// each of them. `None` if there are too many. Source: `CableProfileChoices` of NetBox 4.5.
+fn profile(links: usize) -> Option<&'static str> {
+    match links {
+        1 => Some("single-1c1p"),
+        2 => Some("trunk-2c1p"),
+        3 | 4 => Some("trunk-4c1p"),
+        5..=8 => Some("trunk-8c4p"),
+        _ => None,
+    }
+}
+
+/// Returns the cables to buy for NetBox's import: one for each assembly, with all of its ports. Links of assemblies
+/// that have no profile are cables of their own.
+pub fn assemblies(plan: &Plan, labels: &LabelPattern) -> String {
+    let split = |links: Vec<Link>| match profile(links.len()) {
+        Some(profile) => vec![(links, profile)],
+        None => links.into_iter().filter_map(|link| Some((vec![link], profile(1)?))).collect(),
+    };
+    let cables = links_by_assembly(plan).into_iter().flat_map(split);
+    table(&ASSEMBLIES, cables.filter_map(|(links, profile)| assembly(plan, &links, profile, labels)))
+}
+
+fn assembly(plan: &Plan, links: &[Link], profile: &str, labels: &LabelPattern) -> Option<[String; 12]> {
+    let lines: Vec<Line> = links.iter().filter_map(|link| line(plan, *link)).collect();
+    let [a, b] = [Side::Down, Side::Up].map(|side| {
+        let ends = lines.iter().map(|line| if side == Side::Down { &line.a.at } else { &line.b.at });
+        let (mut devices, ports): (Vec<&str>, Vec<&str>) =
+            ends.map(|end| (end.device.as_str(), end.port.as_str())).unzip();
+        // A single device has all ports of the end.
+        if devices.iter().all(|device| *device == devices[0]) {
+            devices.truncate(1);
+        }
+        (devices.join(","), ports.join(","))
+    });
+    let [_, a_type, _, _, b_type, _, kind, status, label, length, unit] = cable(plan, lines.first()?, labels);
+    let profile = profile.to_owned();
+    Some([a.0, a_type, a.1, b.0, b_type, b.1, kind, status, profile, label, length, unit])
 }
 
 /// Fields of NetBox's import of interfaces (`dcim.interface`).

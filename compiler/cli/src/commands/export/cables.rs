@@ -50,6 +50,16 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     // Assemblies of NICs have links in all planes.
     if planes.len() == plan.planes().count() {
         whole.push(Artefact::new("cables/assemblies.csv".to_owned(), list::assemblies_csv(plan)));
+        let netbox = list::netbox_assemblies(plan, &command.label);
+        whole.push(Artefact::new("cables/netbox-assemblies.csv".to_owned(), netbox));
+        let most = list::PROFILE_LINKS_MAX;
+        let large = list::links_of_large(plan, most);
+        if large > 0 {
+            output::say(format_args!(
+                "note: {large} links are in assemblies of more than {most} links, for which NetBox has no profile: each link is a \
+                 cable in `netbox-assemblies.csv`"
+            ));
+        }
     }
     let racks = list::racks(plan, &planes);
     whole.extend(racks.map(|racks| Artefact::new("cables/netbox-racks.csv".to_owned(), racks)));
