@@ -40,7 +40,7 @@ impl Sdk {
             }
             let Some(text) = files.text(&format!("{folder}/{name}")) else { continue };
             own.has_file |= is_sdk;
-            own.has_bcm |= name.ends_with(".bcm");
+            own.has_bcm |= name.rsplit_once('.').is_some_and(|(_, ending)| ending == "bcm");
             for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
                 own.line(line);
             }

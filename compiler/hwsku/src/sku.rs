@@ -94,7 +94,10 @@ fn groups(mode: &str, lanes: usize) -> Option<Vec<(Group, u32)>> {
     let group = |text: &str| {
         let (ports, rest) = text.split_once('x')?;
         let (speed, rest) = rest.split_at(rest.find(['[', '(']).unwrap_or(rest.len()));
-        let mbps = |speed: &str| speed.trim().strip_suffix('G')?.parse::<u32>().ok()?.checked_mul(1_000);
+        let mbps = |speed: &str| match speed.trim().strip_suffix('G') {
+            Some(gbps) => gbps.parse::<u32>().ok()?.checked_mul(1_000),
+            None => speed.trim().parse().ok(),
+        };
         let default = mbps(speed)?;
         let mut speeds = BTreeSet::from([default]);
         let others = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));

@@ -273,6 +273,10 @@ fn modes_are_equal_by_their_values() {
     assert!(text.contains("default: 1x400G\n"), "{text}");
     let (text, _) = of("2x200G[100G]").unwrap();
     assert!(text.contains("default: 2x200G\n"), "{text}");
+    // A speed without a unit is in Mb/s: ports of `1x1000[100,10]` are known, and slow.
+    let slow = platform(own_lanes, r#""1x1000[100,10]": ["etpN"]"#);
+    let (_, switch) = read(&[("platform.json", &slow), ("G32/hwsku.json", &modes("1x1000[100,10]"))]);
+    assert_eq!(switch.mbps(), Some(32_000));
     // Another list of speeds is another mode. SONiC does not fall back to `port_config.ini`.
     for mode in ["2x200G", "1x400G(4)", "4x100G", ""] {
         let ini = "# name lanes alias index speed\nEthernet0 0,1,2,3,4,5,6,7 etp1 1 400000\n";
