@@ -438,3 +438,25 @@ fn an_unknown_segment_dies_at_the_first_switch() {
     assert_eq!(walker.walk(first, "fcbb:bbbb:1:4801:2:8001::".parse().unwrap()), None);
     assert!(walker.walk(first, "fcbb:bbbb:1:4001:2:8001::".parse().unwrap()).is_some());
 }
+
+/// A T0 of one tier uses all ports for NICs. Formerly its last NIC had the address of the next T0's first prefix.
+#[test]
+fn ipv4_addresses_of_a_full_panel_are_unique() {
+    let plan = closc_tests::shape::plan(
+        "fabric: full
+routing: ecmp-static
+planes: 1
+hosts: { groups: 2, per_group: 32, nics_per_node: 2, rails: 2, nic: { speed: 400G } }
+tiers: { t0: { platform: th3-32x400g, os: sonic, down: 32 } }
+qos: none
+addresses: { hosts: 10.0.0.0/16 }
+",
+    );
+    let mut seen = BTreeSet::new();
+    for node in plan.nodes() {
+        for nic in plan.host(node).nics {
+            assert!(seen.insert(nic.address), "{} twice", nic.address);
+        }
+    }
+    assert_eq!(seen.len(), 64);
+}

@@ -181,7 +181,7 @@ impl<'a> Draft<'a> {
             zones: self.zones,
             groups: self.groups,
             switches: self.groups.max(self.t1.count).max(t2s),
-            downlinks: ports(&self.t0, &self.t0.down),
+            downlinks: ports(&self.t0, &self.t0.down).max(self.per_group + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
         })
     }

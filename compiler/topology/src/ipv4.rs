@@ -22,7 +22,8 @@ pub(crate) struct Ipv4Counts {
     pub(crate) groups: u64,
     /// Switches of the largest tier in a plane and zone.
     pub(crate) switches: u64,
-    /// Ports of a T0 if all were NIC ports.
+    /// Ports of a T0 if all were NIC ports, or one more if all are: downlinks count from 1. T0s below T1s keep a port for
+    /// uplinks.
     pub(crate) downlinks: u64,
     /// Ports of a T0 and of a T1 if all were uplinks.
     pub(crate) uplinks: [u64; 2],
@@ -39,7 +40,7 @@ pub struct Ipv4Widths {
     pub group: u8,
     /// Bits that switches of a tier take.
     pub switch: u8,
-    /// Bits of a downlink, which counts from 1. A T0 keeps at least one port for uplinks.
+    /// Bits of a downlink, which counts from 1.
     pub downlink: u8,
     /// Bits of an uplink of a T0 and of a T1, which count from 0.
     pub uplinks: [u8; 2],

@@ -629,7 +629,7 @@ impl Topology {
             zones: self.zones.into(),
             groups: self.hosts.groups.into(),
             switches: self.count(TierId::T0).max(self.t1_count).max(self.count(TierId::T2)).into(),
-            downlinks: ports(&self.t0, &self.t0.down),
+            downlinks: ports(&self.t0, &self.t0.down).max(u64::from(self.hosts.per_group) + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
         })
     }
