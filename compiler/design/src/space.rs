@@ -17,6 +17,10 @@ use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
+use crate::tiers::ZONES_MAX;
+
+/// The most T0s of a plane: those of all zones that addresses can number.
+const GROUPS_MAX: u32 = ZONES_MAX * u16::MAX as u32;
 
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
@@ -350,7 +354,10 @@ impl Part<'_> {
             let [groups, groups_later] = self.units(nodes).map(|units| units * rails / self.by_nic);
             let up = self.uplinks(per_group, panel.up?.speed)?;
             let base = Base { panel, nodes, per_group, groups, groups_later, up };
-            let is_possible = groups >= 2 && panel.fits(per_group, up) && self.spreads(&panel, up);
+            let is_possible = groups >= 2
+                && groups_later <= GROUPS_MAX
+                && panel.fits(per_group, up)
+                && self.spreads(&panel, up);
             is_possible.then_some(base)
         });
         // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.

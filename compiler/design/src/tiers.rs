@@ -12,7 +12,7 @@ use crate::panel::Panel;
 use crate::space::{Base, Found, Part, T1S_MIN, Zones, holds_all_t0s};
 
 /// Maximum number of zones in addresses.
-const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
+pub(crate) const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
 
 /// A T1 below T2s.
 #[derive(Clone, Copy)]

@@ -603,3 +603,15 @@ fn each_number_decides() {
     }
     assert!(!zero.beats(&zero));
 }
+
+/// A need that no fabric can have is refused, up to the largest number. Formerly the count of switches overflowed.
+#[test]
+fn the_largest_needs_are_refused() {
+    let catalogue = Catalogue::builtin();
+    for nodes in [1 << 28, (1 << 30) - 1] {
+        let need = Need { rails: 4, ..need(BOXES, nodes, 4, 400, (1, 1)) };
+        let mut found = 0;
+        let result = space(&need, &catalogue, &mut |_| found += 1);
+        assert!(result.is_err() && found == 0, "{nodes} nodes: {found} designs");
+    }
+}
