@@ -88,6 +88,8 @@ impl Third<'_> {
     pub(crate) const ZONE_BITS: u8 = 4;
     /// The most bits that a file can state.
     pub(crate) const ZONE_BITS_MAX: u8 = 8;
+    /// Maximum number of zones in addresses.
+    pub(crate) const ZONES_MAX: u32 = 1 << Self::ZONE_BITS_MAX;
     /// Bits of zone and index together in the uSIDs of three tiers.
     pub(crate) const USID_BITS: u8 = 14;
 

@@ -17,10 +17,9 @@ use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
-use crate::tiers::ZONES_MAX;
 
 /// The most T0s of a plane: those of all zones that addresses can number.
-const GROUPS_MAX: u32 = ZONES_MAX * u16::MAX as u32;
+const GROUPS_MAX: u32 = Third::ZONES_MAX * u16::MAX as u32;
 
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;

@@ -11,9 +11,6 @@ use crate::design::{Design, Side, Third, Tier};
 use crate::panel::Panel;
 use crate::space::{Base, Found, Part, T1S_MIN, Zones, holds_all_t0s};
 
-/// Maximum number of zones in addresses.
-pub(crate) const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
-
 /// A T1 below T2s.
 #[derive(Clone, Copy)]
 pub(crate) struct Middle<'a> {
@@ -183,7 +180,7 @@ impl Part<'_> {
     /// Returns numbers of zones, each with the units of a zone. T0s with fewer places, or fewer zones, need more units.
     fn zones(self, nodes: u32) -> impl Iterator<Item = (u32, u32)> {
         let units = move |nodes: u32, zones: u32| self.units(nodes).map(|units| units.div_ceil(zones));
-        (2..=ZONES_MAX).filter_map(move |zones| {
+        (2..=Third::ZONES_MAX).filter_map(move |zones| {
             let [now, later] = units(nodes, zones);
             let is_fewest = nodes == 1 || units(nodes - 1, zones) != [now, later];
             let is_needed = zones == 2 || units(nodes, zones - 1)[0] > now;

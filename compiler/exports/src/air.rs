@@ -131,7 +131,7 @@ impl<'p> Simulation<'p> {
             return self.plan.switch_name(switch);
         }
         let Place { pod, su } = Place::of_t0(self.plan.topology(), switch);
-        let pod = if l8k::has_pods(self.plan) { format!("pod{:02}-", pod + 1) } else { String::new() };
+        let pod = self.pod_prefix(pod);
         format_smolstr!("leaf-p{}-{pod}su{:03}-r{}", switch.plane.0 + 1, su + 1, rail(self.plan, switch))
     }
 
@@ -140,8 +140,13 @@ impl<'p> Simulation<'p> {
             return self.plan.node_name(node);
         }
         let Place { pod, su } = Place::of_node(self.plan.topology(), node);
-        let pod = if l8k::has_pods(self.plan) { format!("pod{:02}-", pod + 1) } else { String::new() };
+        let pod = self.pod_prefix(pod);
         format_smolstr!("{pod}su{:02}-h{:02}", su + 1, node.index + 1)
+    }
+
+    /// Returns the part of a name that k8s-launch-kit requires in fabrics with pods.
+    fn pod_prefix(&self, pod: u16) -> String {
+        if l8k::has_pods(self.plan) { format!("pod{:02}-", pod + 1) } else { String::new() }
     }
 
     fn image(&self, name: &str) -> Option<&str> {

@@ -79,22 +79,6 @@ pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> Stri
     table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
 }
 
-/// Fields of NetBox's import of cables with a profile. A field of several devices or ports separates them by commas.
-const ASSEMBLIES: [&str; 12] = [
-    "side_a_device",
-    "side_a_type",
-    "side_a_name",
-    "side_b_device",
-    "side_b_type",
-    "side_b_name",
-    "type",
-    "status",
-    "profile",
-    "label",
-    "length",
-    "length_unit",
-];
-
 /// Most ports at an end of a cable with a profile that pairs ports.
 pub const PROFILE_LINKS_MAX: u64 = 8;
 
@@ -118,12 +102,15 @@ pub fn assemblies(plan: &Plan, labels: &LabelPattern) -> String {
         None => links.into_iter().filter_map(|link| Some((vec![link], profile(1)?))).collect(),
     };
     let cables = links_by_assembly(plan).into_iter().flat_map(split);
-    table(&ASSEMBLIES, cables.filter_map(|(links, profile)| assembly(plan, &links, profile, labels)))
+    let fields = with_profile(CABLES, "profile");
+    table(&fields, cables.filter_map(|(links, profile)| assembly(plan, &links, profile, labels)))
 }
 
+/// Returns the row of a cable, and its profile. A field of several devices or ports separates them by commas.
 fn assembly(plan: &Plan, links: &[Link], profile: &str, labels: &LabelPattern) -> Option<[String; 12]> {
     let lines: Vec<Line> = links.iter().filter_map(|link| line(plan, *link)).collect();
-    let [a, b] = [Side::Down, Side::Up].map(|side| {
+    let mut row = cable(plan, lines.first()?, labels);
+    for (side, device) in [(Side::Down, 0), (Side::Up, 3)] {
         let ends = lines.iter().map(|line| if side == Side::Down { &line.a.at } else { &line.b.at });
         let (mut devices, ports): (Vec<&str>, Vec<&str>) =
             ends.map(|end| (end.device.as_str(), end.port.as_str())).unzip();
@@ -131,11 +118,15 @@ fn assembly(plan: &Plan, links: &[Link], profile: &str, labels: &LabelPattern) -
         if devices.iter().all(|device| *device == devices[0]) {
             devices.truncate(1);
         }
-        (devices.join(","), ports.join(","))
-    });
-    let [_, a_type, _, _, b_type, _, kind, status, label, length, unit] = cable(plan, lines.first()?, labels);
-    let profile = profile.to_owned();
-    Some([a.0, a_type, a.1, b.0, b_type, b.1, kind, status, profile, label, length, unit])
+        (row[device], row[device + 2]) = (devices.join(","), ports.join(","));
+    }
+    Some(with_profile(row, profile.to_owned()))
+}
+
+/// Inserts the profile of a cable into its row, or its name into the fields.
+fn with_profile<T>(row: [T; 11], profile: T) -> [T; 12] {
+    let [a_device, a_type, a, b_device, b_type, b, kind, status, label, length, unit] = row;
+    [a_device, a_type, a, b_device, b_type, b, kind, status, profile, label, length, unit]
 }
 
 /// Fields of NetBox's import of interfaces (`dcim.interface`).
