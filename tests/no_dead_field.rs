@@ -111,7 +111,9 @@ fn only_exceptions_are_declared_to_touch_nothing() {
     let nothing: Vec<&str> = leaves
         .keys()
         .map(String::as_str)
-        .filter(|leaf| closc_topology::touches(leaf).is_some_and(closc_topology::Touches::is_nothing))
+        .filter(|leaf| {
+            closc_topology::touches(leaf).is_some_and(closc_topology::AffectedArtefacts::is_nothing)
+        })
         .filter(|leaf| !COMPARED.contains(leaf) && !leaf.starts_with(PLACES))
         .collect();
     let exceptions = EXCEPTIONS.iter().map(|(leaf, _)| *leaf).filter(|leaf| !ELSEWHERE.contains(leaf));

@@ -6,11 +6,11 @@
 #[path = "../../host/nic/tests/common/mod.rs"]
 mod common;
 
-use closc_nic::agent::{Agent, At, Options};
+use closc_nic::agent::{Agent, AgentContext, Options};
 use closc_nic::api;
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Identity, Next, Sequence};
+use closc_nic::wire::{self, Identity, NextHeader, Sequence};
 use closc_paths::Table;
 
 use common::{nic, table};
@@ -48,8 +48,14 @@ fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut room = vec![0; 80];
     let ethernet = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd];
     let addresses = (&nic(u16::from(kind) % 3), &to);
-    let start =
-        wire::write_outer(&mut room, &ethernet, addresses, (0, 0), sequence, (Next::Udp, message.len()));
+    let start = wire::write_outer(
+        &mut room,
+        &ethernet,
+        addresses,
+        (0, 0),
+        sequence,
+        (NextHeader::Udp, message.len()),
+    );
     [&room[start..], &message].concat()
 }
 
@@ -65,14 +71,14 @@ pub(crate) fn run(input: &[u8]) {
     let raw = table(0);
     let table = Table::open(&raw).expect("it was written here");
     let options = Options { channels: Some(CHANNELS), ..Options::default() };
-    let begin = At { table: &table, now_ns: 1 };
+    let begin = AgentContext { table: &table, now_ns: 1 };
     let mut agent = Agent::new(&begin, options, Region::Pattern { wrong: 0 }, 5).expect("the table is good");
     let mut batch = Batch::new(9600);
     let (mut input, mut now_ns) = (input, 1);
     while let [kind, passes, high, low] = *take(&mut input, 4) {
         let piece = take(&mut input, usize::from(u16::from_be_bytes([high, low])));
         now_ns += u64::from(passes) * 1_000_000;
-        let at = At { table: &table, now_ns };
+        let at = AgentContext { table: &table, now_ns };
         match kind % 3 {
             0 => agent.receive(&at, piece, &mut batch, &mut |_| ()),
             1 => agent.receive(&at, &framed(kind, piece), &mut batch, &mut |_| ()),

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use closc_collect::io::{Desk, read_state};
+use closc_collect::io::{RequestHandler, read_state};
 use closc_collect::{Collector, Denials, Options, Report};
 use closc_fabric::Fabric;
 use closc_http::Request;
@@ -25,7 +25,7 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
 static COLLECTOR: LazyLock<Mutex<(Collector, u64)>> =
     LazyLock::new(|| Mutex::new((begin(Denials::default()), 1_000)));
 
-static DESK: LazyLock<Desk> = LazyLock::new(|| Desk::new(begin(Denials::default())));
+static DESK: LazyLock<RequestHandler> = LazyLock::new(|| RequestHandler::new(begin(Denials::default())));
 
 fn begin(denials: Denials) -> Collector {
     let options = Options { apply: true, settle_ms: 0, ..Options::default() };

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use closc_switch::{Engine, EngineConfig, Program, Script, Sink, Watched};
+use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script, Sink};
 
 /// Bytes of the header of a packet for the controller.
 const CONTROLLER_HEADER: usize = 4;
@@ -39,7 +39,7 @@ static SWITCHES: LazyLock<Mutex<Vec<Engine>>> = LazyLock::new(|| {
         let script = Script::parse(&std::fs::read_to_string(path).expect("a text")).expect("a packet test");
         let config = EngineConfig { priority_queues: 8, ..EngineConfig::default() };
         let mut engine = Engine::new(Arc::clone(&program), config);
-        script.run(&mut engine, Watched::All).expect("it passes");
+        script.run(&mut engine, CheckedPorts::All).expect("it passes");
         engine
     };
     Mutex::new(scripts.iter().map(engine).collect())

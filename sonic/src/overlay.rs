@@ -91,7 +91,7 @@ impl Overlay {
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, OverlayError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Raw {
+        struct OverlayFile {
             #[serde(default)]
             devices: Vec<String>,
             tables: BTreeMap<String, Table>,
@@ -101,10 +101,10 @@ impl Overlay {
             if text.trim_start().starts_with('[') {
                 return Err(OverlayError::List(name.to_owned()));
             }
-            let raw: Raw = crate::config_db::json(text)
+            let raw: OverlayFile = crate::config_db::json(text)
                 .map_err(|fault| OverlayError::Parse { file: name.to_owned(), fault })?;
-            let tables =
-                said(raw.tables).map_err(|place| OverlayError::Empty { file: name.to_owned(), place })?;
+            let tables = reject_empty(raw.tables)
+                .map_err(|place| OverlayError::Empty { file: name.to_owned(), place })?;
             made.files.push(File { name: name.to_owned(), patterns: raw.devices, tables });
         }
         made.files.sort_by(|one, other| one.name.cmp(&other.name));
@@ -188,7 +188,7 @@ impl Overlay {
 }
 
 /// Rejects empty tables and lists. The error is the place.
-fn said(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
+fn reject_empty(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
     let mut made = ConfigDb::default();
     for (name, table) in tables {
         if table.is_empty() {

@@ -44,7 +44,7 @@ impl Rows {
 
 /// A table that closc owns in part or entirely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owned {
+pub struct OwnedTable {
     /// Its name.
     pub table: &'static str,
     /// Owner of its entries.
@@ -66,20 +66,20 @@ pub enum Fields {
     None,
 }
 
-const fn whole(table: &'static str) -> Owned {
+const fn whole(table: &'static str) -> OwnedTable {
     rows_of(table, Rows::All)
 }
 
-const fn rows_of(table: &'static str, rows: Rows) -> Owned {
-    Owned { table, share: Share::Entries, rows, fields: Fields::All }
+const fn rows_of(table: &'static str, rows: Rows) -> OwnedTable {
+    OwnedTable { table, share: Share::Entries, rows, fields: Fields::All }
 }
 
-const fn given(table: &'static str, fields: &'static [&'static str]) -> Owned {
-    Owned { table, share: Share::Given, rows: Rows::All, fields: Fields::Only(fields) }
+const fn given(table: &'static str, fields: &'static [&'static str]) -> OwnedTable {
+    OwnedTable { table, share: Share::Given, rows: Rows::All, fields: Fields::Only(fields) }
 }
 
-const fn if_given(table: &'static str, fields: Fields) -> Owned {
-    Owned { table, share: Share::EntriesIfGiven, rows: Rows::All, fields }
+const fn if_given(table: &'static str, fields: Fields) -> OwnedTable {
+    OwnedTable { table, share: Share::EntriesIfGiven, rows: Rows::All, fields }
 }
 
 /// The access list of isolated ports. The site may have others.
@@ -114,7 +114,7 @@ pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT"
 pub const SITE_FIRST: &[(&str, &str, &str)] = &[("NTP", "src_intf", "eth0"), ("NTP", "vrf", "default")];
 
 /// Every table that closc owns in part or entirely, by name.
-pub const OWNED: &[Owned] = &[
+pub const OWNED: &[OwnedTable] = &[
     rows_of("ACL_RULE", Rows::Element(ISOLATION)),
     rows_of("ACL_TABLE", Rows::Element(ISOLATION)),
     rows_of("ACL_TABLE_TYPE", Rows::Element("L3V6LITE")),
@@ -143,7 +143,7 @@ pub const OWNED: &[Owned] = &[
     if_given("NTP_SERVER", Fields::None),
     whole("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
     whole("PFC_WD"),
-    Owned { table: "PORT", share: Share::Entries, rows: Rows::All, fields: Fields::Only(PORT) },
+    OwnedTable { table: "PORT", share: Share::Entries, rows: Rows::All, fields: Fields::Only(PORT) },
     whole("PORT_QOS_MAP"),
     whole("QUEUE"),
     whole("SCHEDULER"),
@@ -161,11 +161,11 @@ pub const OWNED: &[Owned] = &[
 ];
 
 /// Returns the entry of a table in [`OWNED`]; `None` if the table belongs to the site.
-pub fn owned(table: &str) -> Option<&'static Owned> {
+pub fn owned(table: &str) -> Option<&'static OwnedTable> {
     OWNED.binary_search_by(|owned| owned.table.cmp(table)).ok().map(|place| &OWNED[place])
 }
 
-impl Owned {
+impl OwnedTable {
     /// Returns whether closc owns a field in its entries.
     pub fn has_field(&self, field: &str) -> bool {
         match self.fields {

@@ -224,7 +224,7 @@ impl Operation {
 /// One operation as JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawOperation {
     op: String,
     path: String,
     value: Option<serde_json::Value>,
@@ -232,7 +232,7 @@ struct Raw {
 
 impl<'de> Deserialize<'de> for Patch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Vec::<Raw>::deserialize(deserializer)?;
+        let raw = Vec::<RawOperation>::deserialize(deserializer)?;
         let operations = raw.into_iter().map(|raw| Operation::read(raw).map_err(D::Error::custom));
         Ok(Patch { operations: operations.collect::<Result<_, _>>()? })
     }
@@ -240,8 +240,8 @@ impl<'de> Deserialize<'de> for Patch {
 
 impl Operation {
     /// Reads an operation in the form of [`Patch::between`].
-    fn read(raw: Raw) -> Result<Self, String> {
-        let Raw { op, path, value } = raw;
+    fn read(raw: RawOperation) -> Result<Self, String> {
+        let RawOperation { op, path, value } = raw;
         let what = || format!("`{op}` of `{path}`");
         let mut parts = path.split('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
         let (Some(""), Some(table)) = (parts.next().as_deref(), parts.next()) else {

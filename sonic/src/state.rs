@@ -92,7 +92,7 @@ type Segment<'a> = ([&'a str; 4], IpAddr);
 
 /// Contents of the databases of the switch.
 #[derive(Default)]
-struct Applied<'a> {
+struct SwitchDatabases<'a> {
     ports: BTreeMap<&'a str, Option<&'a str>>,
     routes: BTreeSet<Route<'a>>,
     segments: BTreeSet<Segment<'a>>,
@@ -119,7 +119,7 @@ struct Applied<'a> {
 pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, ParseError> {
     let read: Vec<BTreeMap<String, DumpMember>> =
         if dump.trim_start().starts_with('[') { json(dump)? } else { vec![json(dump)?] };
-    let mut applied = Applied::default();
+    let mut applied = SwitchDatabases::default();
     for dump in &read {
         applied.add(dump);
     }
@@ -154,7 +154,7 @@ pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, Pa
 }
 
 /// Checks that orchagent has applied the access list of isolated ports (`AclOrch::setAclTableStatus` of sonic-swss).
-fn access_list(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+fn access_list(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     if !config.table("ACL_TABLE").contains_key(ISOLATION) {
         return;
     }
@@ -167,7 +167,7 @@ fn access_list(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateF
 /// The VRF that is not named in APPL_DB.
 const DEFAULT: &str = "default";
 
-impl<'a> Applied<'a> {
+impl<'a> SwitchDatabases<'a> {
     fn add(&mut self, read: &'a BTreeMap<String, DumpMember>) {
         for (name, member) in read {
             let DumpMember::Hash(entry) = member else { continue };

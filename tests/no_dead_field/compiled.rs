@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use camino::Utf8PathBuf;
 use closc_compile::front::{Options, Source, read_text};
 use closc_compile::{Part, Unit};
-use closc_diff::{Difference, Touched};
+use closc_diff::{Difference, TouchedArtefacts};
 use closc_plan::Plan;
 use closc_render::Templates;
 use closc_topology::DomainRule;
@@ -65,7 +65,7 @@ impl Compiled {
         if difference.is_empty() {
             return vec!["`diff` sees no difference".to_owned()];
         }
-        let touched = Touched::of(&difference, old, new);
+        let touched = TouchedArtefacts::of(&difference, old, new);
         let known = units(old);
         let is_untouched = |unit: &Unit| match *unit {
             Unit::Switch(switch) => !touched.switch(switch),

@@ -18,7 +18,7 @@ const OS_REGISTRIES: &[&str] = &[
 /// Files that may name an OS as `Os::NAME`. The list of OSes itself does not.
 const OS_NAMED: &[&str] = &[
     // Matches that name every OS.
-    "compiler/hwsku/src/measure/reported.rs",
+    "compiler/hwsku/src/measure/command_output.rs",
     "compiler/provision/src/skeleton.rs",
     "compiler/render/src/targets.rs",
 ];

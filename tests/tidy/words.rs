@@ -32,7 +32,7 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["hello"], "neighbour discovery"),
     (&["enum Why", "struct Why", "Why::"], "Reason"),
     (&["enum What", "struct What", "What::"], "EventKind"),
-    (&["enum Good", "struct Good"], "Pushed"),
+    (&["enum Good", "struct Good"], "PushSummary"),
     (&["Aim"], "Destination, Goal"),
     (&["manner"], "RolloutMode, Spreading"),
     (&["teller", "tellers"], "reader, received, converged"),

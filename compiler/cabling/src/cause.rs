@@ -10,7 +10,7 @@ use closc_plan::Plan;
 use closc_topology::RackPlace;
 
 use crate::locate::Device;
-use crate::report::{CableAt, Cause, Finding, PortAt};
+use crate::report::{Cause, DevicePort, Finding, PlannedCable};
 
 /// Numbers of planned cables. A cable counts once for each of its ends on a device with a report.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ fn gaps(plan: &Plan, finding: &Finding) -> Vec<Gap> {
         | Finding::Unplanned { .. }
         | Finding::Speed { .. } => return Vec::new(),
     };
-    let gap = |end: &PortAt| {
+    let gap = |end: &DevicePort| {
         let faces_nics = *end == cable.upper;
         let far = if faces_nics { &cable.lower } else { &cable.upper };
         let (near, far) = (Device::find(plan, &end.device)?, Device::find(plan, &far.device)?);
@@ -168,20 +168,27 @@ fn text(
     match silence {
         Silence::Hosts => format!("hosts send no LLDP: no neighbour at {count} of {of} ports towards hosts"),
         Silence::Deaf(device) => {
-            format!("{} receives no LLDP: no neighbour at any of its {of} ports", placed(plan, device))
+            format!(
+                "{} receives no LLDP: no neighbour at any of its {of} ports",
+                device_and_rack(plan, device)
+            )
         }
         Silence::Mute(device) => {
             format!(
                 "{} is down or sends no LLDP: not reported at the other end of {of} cables",
-                placed(plan, device)
+                device_and_rack(plan, device)
             )
         }
         Silence::Side(device, faces_nics) => {
             let ports = if faces_nics { "downlinks" } else { "uplinks" };
-            format!("{}: no neighbour at {count} of {of} {ports}", placed(plan, device))
+            format!("{}: no neighbour at {count} of {of} {ports}", device_and_rack(plan, device))
         }
         Silence::Ports(device) => {
-            format!("{}: no neighbour at {}", placed(plan, device), ports(plan, findings, device, found))
+            format!(
+                "{}: no neighbour at {}",
+                device_and_rack(plan, device),
+                ports(plan, findings, device, found)
+            )
         }
     }
 }
@@ -233,7 +240,7 @@ fn certain_text(plan: &Plan, finding: &Finding) -> String {
 
 /// Describes the repair of two swapped cables at a device that has an end of both. Returns `None` for another number of
 /// cables, or if there is no such device.
-fn swap(plan: &Plan, cables: &[CableAt]) -> Option<String> {
+fn swap(plan: &Plan, cables: &[PlannedCable]) -> Option<String> {
     let [a, b] = cables else { return None };
     let ends = [(&a.lower, &b.lower), (&a.upper, &b.upper)];
     let at_one = ends.into_iter().filter(|(one, other)| one.device == other.device);
@@ -246,7 +253,7 @@ fn swap(plan: &Plan, cables: &[CableAt]) -> Option<String> {
     (!steps.is_empty()).then(|| steps.join(", or "))
 }
 
-fn placed(plan: &Plan, device: Device) -> String {
+fn device_and_rack(plan: &Plan, device: Device) -> String {
     let name = device.name(plan);
     match place(plan, &name) {
         Some(place) => format!("{name} ({place})"),

@@ -15,8 +15,8 @@ use closc_topology::Link;
 
 use crate::cause::{Tally, causes};
 use crate::front::Fronts;
-use crate::locate::{self, Device, Far, Planned, cable_of, is_lower, locate};
-use crate::report::{CableAt, Finding, PortAt, Report};
+use crate::locate::{self, Device, NeighbourIdentity, PlannedPort, cable_of, is_lower, locate};
+use crate::report::{DevicePort, Finding, PlannedCable, Report};
 use crate::sighting::Sighting;
 use spot::Spot;
 
@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
         self.report.devices += 1;
     }
 
-    fn port(&mut self, planned: Planned, sightings: &[&Sighting]) {
+    fn port(&mut self, planned: PlannedPort, sightings: &[&Sighting]) {
         let expected = match planned.used {
             PortUse::Link { far, .. } => Some(far),
             PortUse::Absent { .. } | PortUse::Spare => None,
@@ -100,7 +100,8 @@ impl<'a> Judge<'a> {
         let is_down = sightings.iter().any(|sighting| sighting.is_down);
         let neighbours = sightings.iter().filter(|_| !is_down).flat_map(|sighting| &sighting.neighbours);
         let (plan, fronts) = (self.plan, &mut self.fronts);
-        let fars: Vec<Far> = neighbours.map(|neighbour| locate(plan, fronts, neighbour, expected)).collect();
+        let fars: Vec<NeighbourIdentity> =
+            neighbours.map(|neighbour| locate(plan, fronts, neighbour, expected)).collect();
         self.speed(planned.end, sightings);
         match planned.used {
             PortUse::Link { link, far } => self.cable(planned.end, link, far, fars, is_down),
@@ -110,11 +111,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Evaluates the neighbours at one end of a planned cable.
-    fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<Far>, is_down: bool) {
+    fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<NeighbourIdentity>, is_down: bool) {
         let device = Device::of(self.plan, expected);
         self.tally.add(Device::of(self.plan, at), !is_lower(at), device);
-        if fars.contains(&Far::Port(expected)) || fars.contains(&Far::Device(device)) {
-            let by_port = fars.contains(&Far::Port(expected));
+        if fars.contains(&NeighbourIdentity::Port(expected))
+            || fars.contains(&NeighbourIdentity::Device(device))
+        {
+            let by_port = fars.contains(&NeighbourIdentity::Port(expected));
             if by_port { &mut self.right } else { &mut self.near }.insert(link);
             return;
         }
@@ -123,13 +126,15 @@ impl<'a> Judge<'a> {
             return;
         };
         match worst {
-            Far::Port(end) => {
+            NeighbourIdentity::Port(end) => {
                 self.edges.insert((at.min(end), at.max(end)));
             }
-            Far::Front(switch, port) => self.record_spot(Spot::End(at), Spot::Front(switch, port)),
-            Far::Device(device) => self.vague.push((at, device)),
-            Far::Nameless(_) => self.report.nameless += 1,
-            Far::Foreign(seen) => {
+            NeighbourIdentity::Front(switch, port) => {
+                self.record_spot(Spot::End(at), Spot::Front(switch, port))
+            }
+            NeighbourIdentity::Device(device) => self.vague.push((at, device)),
+            NeighbourIdentity::Nameless(_) => self.report.nameless += 1,
+            NeighbourIdentity::Foreign(seen) => {
                 self.faulty.insert(link);
                 let (at, cable) = (self.port_at(at), Some(self.cable_at(link)));
                 self.report.findings.push(Finding::Unknown { at, cable, seen });
@@ -138,19 +143,21 @@ impl<'a> Judge<'a> {
     }
 
     /// Evaluates the neighbours of a port without a planned cable.
-    fn unplanned(&mut self, at: End, because: &'static str, fars: Vec<Far>) {
+    fn unplanned(&mut self, at: End, because: &'static str, fars: Vec<NeighbourIdentity>) {
         let Some(worst) = worst(fars) else { return };
         let seen = match worst {
-            Far::Port(end) => {
+            NeighbourIdentity::Port(end) => {
                 self.edges.insert((at.min(end), at.max(end)));
                 return;
             }
-            Far::Front(switch, port) => return self.record_spot(Spot::End(at), Spot::Front(switch, port)),
-            Far::Device(device) => {
+            NeighbourIdentity::Front(switch, port) => {
+                return self.record_spot(Spot::End(at), Spot::Front(switch, port));
+            }
+            NeighbourIdentity::Device(device) => {
                 let name = device.name(self.plan);
                 format!("{name}, port not reported")
             }
-            Far::Nameless(seen) | Far::Foreign(seen) => seen,
+            NeighbourIdentity::Nameless(seen) | NeighbourIdentity::Foreign(seen) => seen,
         };
         self.report.findings.push(Finding::Unplanned { at: self.port_at(at), because, seen });
     }
@@ -276,29 +283,29 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn port_at(&self, end: End) -> PortAt {
+    fn port_at(&self, end: End) -> DevicePort {
         let device = Device::of(self.plan, end).name(self.plan);
-        PortAt { device, port: locate::port_name(self.plan, end) }
+        DevicePort { device, port: locate::port_name(self.plan, end) }
     }
 
-    fn cable_at(&self, link: Link) -> CableAt {
+    fn cable_at(&self, link: Link) -> PlannedCable {
         let ends = self.plan.cable_ends(link);
-        let at = |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| PortAt {
+        let at = |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| DevicePort {
             device: device.to_string(),
             port: port.to_string(),
         };
-        CableAt { name: self.plan.link_name(link), lower: at(ends.lower), upper: at(ends.upper) }
+        PlannedCable { name: self.plan.link_name(link), lower: at(ends.lower), upper: at(ends.upper) }
     }
 }
 
 /// Returns the most precisely known neighbour, if possible with its port.
-fn worst(mut fars: Vec<Far>) -> Option<Far> {
+fn worst(mut fars: Vec<NeighbourIdentity>) -> Option<NeighbourIdentity> {
     fars.sort_by_key(|far| match far {
-        Far::Port(_) => 0,
-        Far::Front(..) => 1,
-        Far::Device(_) => 2,
-        Far::Foreign(_) => 3,
-        Far::Nameless(_) => 4,
+        NeighbourIdentity::Port(_) => 0,
+        NeighbourIdentity::Front(..) => 1,
+        NeighbourIdentity::Device(_) => 2,
+        NeighbourIdentity::Foreign(_) => 3,
+        NeighbourIdentity::Nameless(_) => 4,
     });
     fars.into_iter().next()
 }

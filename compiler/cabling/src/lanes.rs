@@ -12,12 +12,12 @@ use closc_plan::Plan;
 use closc_topology::{Cable, Link, PlaneId, Side, Switch, TierId, Topology, ZoneId};
 
 /// Lanes of the downlinks and uplinks of switches, by plane, tier and zone.
-type ByPlace = BTreeMap<(PlaneId, TierId, ZoneId), BTreeSet<[Option<Lanes>; 2]>>;
+type PlaceLanes = BTreeMap<(PlaneId, TierId, ZoneId), BTreeSet<[Option<Lanes>; 2]>>;
 
 /// Returns a line for each kind of cables whose ends have different lanes.
 pub fn unequal(plan: &Plan) -> Vec<String> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
-    let mut places = ByPlace::new();
+    let mut places = PlaceLanes::new();
     for switch in plan.switches() {
         places.entry((switch.plane, switch.tier, switch.zone)).or_default().insert(lanes(topology, switch));
     }

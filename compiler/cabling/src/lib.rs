@@ -26,5 +26,5 @@ mod sighting;
 pub use judge::Judge;
 pub use locate::Device;
 pub use read::{ReadError, read};
-pub use report::{CableAt, Cause, Finding, PortAt, Report, Unread};
+pub use report::{Cause, DevicePort, Finding, PlannedCable, Report, UnreadReport};
 pub use sighting::{Neighbour, Sighting};

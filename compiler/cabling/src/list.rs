@@ -23,13 +23,13 @@ pub use netbox::{
 };
 
 use crate::locate::port_name;
-use crate::report::PortAt;
+use crate::report::DevicePort;
 
 /// One end of a cable, with the data that an installer needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plug {
     /// Device and port.
-    pub(crate) at: PortAt,
+    pub(crate) at: DevicePort,
     /// Number of the cage on the panel; absent for NICs with a single cage.
     pub(crate) cage: Option<u16>,
     /// Part of a cage with breakout, from 1; 0 without breakout.
@@ -82,7 +82,13 @@ fn plug(plan: &Plan, end: End) -> Plug {
             let device = plan.switch_name(switch).to_string();
             let cage = Some(physical.panel);
             let place = topology.switch_place(switch);
-            Plug { at: PortAt { device, port }, cage, part: physical.subport, speed: physical.speed, place }
+            Plug {
+                at: DevicePort { device, port },
+                cage,
+                part: physical.subport,
+                speed: physical.speed,
+                place,
+            }
         }
         End::Nic(at) => {
             let node = topology.node_of(at.nic).0;
@@ -90,7 +96,7 @@ fn plug(plan: &Plan, end: End) -> Plug {
             let (speed, place) = (topology.port_speed(at.nic.zone), topology.node_place(node));
             let has_several = topology.nic_cages(at.nic.zone) > 1;
             let cage = has_several.then(|| u16::from(topology.nic_cage(at)) + 1);
-            Plug { at: PortAt { device, port }, cage, part: 0, speed, place }
+            Plug { at: DevicePort { device, port }, cage, part: 0, speed, place }
         }
     }
 }

@@ -25,7 +25,7 @@ pub enum Device {
 
 /// Identity of a neighbour.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Far {
+pub(crate) enum NeighbourIdentity {
     /// A port of the fabric.
     Port(End),
     /// A front-panel port that is not in the plan.
@@ -40,7 +40,7 @@ pub(crate) enum Far {
 
 /// A planned port of a device.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedPort {
     /// Its end in the plan.
     pub end: End,
     pub used: PortUse,
@@ -78,14 +78,14 @@ impl Device {
     }
 
     /// Returns its ports, each with its names.
-    pub(crate) fn ports(self, plan: &Plan) -> Vec<(Planned, Vec<String>)> {
+    pub(crate) fn ports(self, plan: &Plan) -> Vec<(PlannedPort, Vec<String>)> {
         match self {
             Device::Switch(switch) => {
                 let ports = plan.fabric().ports(switch);
-                let planned =
-                    ports.map(|port| Planned { end: End::Switch { switch, port: port.at }, used: port.used });
+                let planned = ports
+                    .map(|port| PlannedPort { end: End::Switch { switch, port: port.at }, used: port.used });
                 let (platform, topology) = (&plan.topology().hardware(switch).0, plan.topology());
-                let numbered = |planned: Planned| {
+                let numbered = |planned: PlannedPort| {
                     let mut names = names(plan, planned.end);
                     if let End::Switch { port, .. } = planned.end {
                         let physical = platform.port(topology.slot(switch, port));
@@ -107,7 +107,7 @@ impl Device {
     }
 
     /// Returns its ports by name.
-    pub(crate) fn by_name(self, plan: &Plan) -> HashMap<String, Planned> {
+    pub(crate) fn by_name(self, plan: &Plan) -> HashMap<String, PlannedPort> {
         let ports = self.ports(plan);
         // A name takes precedence, because the alias of one port may be the name of another.
         let aliases =
@@ -118,14 +118,14 @@ impl Device {
 }
 
 /// Returns a NIC port as a planned port.
-fn planned_nic(plan: &Plan, port: NicPort) -> Planned {
+fn planned_nic(plan: &Plan, port: NicPort) -> PlannedPort {
     let (fabric, link) = (plan.fabric(), Link::Host(port));
     let far = fabric.upper_end(link).filter(|_| fabric.has_link(link));
     let used = match far {
         Some((switch, at)) => PortUse::Link { link, far: End::Switch { switch, port: at } },
         None => PortUse::Absent { link },
     };
-    Planned { end: End::Nic(port), used }
+    PlannedPort { end: End::Nic(port), used }
 }
 
 /// Returns the names of a port: the device's own name, then the alias.
@@ -183,28 +183,33 @@ fn is_mac(text: &str) -> bool {
 }
 
 /// Identifies a neighbour. `expected` is the planned neighbour.
-pub(crate) fn locate(plan: &Plan, fronts: &mut Fronts, neighbour: &Neighbour, expected: Option<End>) -> Far {
+pub(crate) fn locate(
+    plan: &Plan,
+    fronts: &mut Fronts,
+    neighbour: &Neighbour,
+    expected: Option<End>,
+) -> NeighbourIdentity {
     let named = neighbour.system.as_deref().or(neighbour.chassis.as_deref().filter(|id| !is_mac(id)));
     let Some(name) = named.filter(|name| !name.is_empty()) else {
-        return Far::Nameless(neighbour.label());
+        return NeighbourIdentity::Nameless(neighbour.label());
     };
     let Some(device) = Device::find(plan, name) else {
-        return Far::Foreign(neighbour.label());
+        return NeighbourIdentity::Foreign(neighbour.label());
     };
     if let Some(expected) = expected.filter(|expected| Device::of(plan, *expected) == device)
         && names(plan, expected).iter().any(|name| neighbour.ports.contains(name))
     {
-        return Far::Port(expected);
+        return NeighbourIdentity::Port(expected);
     }
     let ports = device.by_name(plan);
     let port = neighbour.ports.iter().find_map(|word| ports.get(word));
     if let Some(port) = port {
-        return Far::Port(port.end);
+        return NeighbourIdentity::Port(port.end);
     }
     if let Device::Switch(switch) = device
         && let Some(port) = neighbour.ports.iter().find_map(|word| fronts.find(plan, switch, word))
     {
-        return Far::Front(switch, port);
+        return NeighbourIdentity::Front(switch, port);
     }
-    Far::Device(device)
+    NeighbourIdentity::Device(device)
 }

@@ -24,14 +24,14 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Devices with a report that cannot be read. They are not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadReport>,
     /// Causes of findings: certain ones first, then those that explain most.
     pub causes: Vec<Cause>,
 }
 
 /// A device with a report that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unread {
+pub struct UnreadReport {
     /// The device.
     pub device: String,
     /// The report, and why it cannot be read.
@@ -51,7 +51,7 @@ pub struct Cause {
 
 /// A port of a device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct PortAt {
+pub struct DevicePort {
     /// The device.
     pub device: String,
     /// The port, in the naming of the device.
@@ -60,13 +60,13 @@ pub struct PortAt {
 
 /// A planned cable.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct CableAt {
+pub struct PlannedCable {
     /// Its name in fabric files.
     pub name: String,
     /// The end nearer to the NICs.
-    pub lower: PortAt,
+    pub lower: DevicePort,
     /// The other end.
-    pub upper: PortAt,
+    pub upper: DevicePort,
 }
 
 /// A difference from the plan.
@@ -76,50 +76,50 @@ pub enum Finding {
     /// Cables have exchanged ends: all ends are plugged in, but at the places of others.
     Exchanged {
         /// The planned cables.
-        cables: Vec<CableAt>,
+        cables: Vec<PlannedCable>,
         /// Actual connections.
-        seen: Vec<(PortAt, PortAt)>,
+        seen: Vec<(DevicePort, DevicePort)>,
         /// Whether a connection crosses planes.
         across_planes: bool,
     },
     /// Two ports are connected that should not be.
     Wrong {
         /// The connection.
-        seen: (PortAt, PortAt),
+        seen: (DevicePort, DevicePort),
         /// The cables that belong at these ports.
-        instead_of: Vec<CableAt>,
+        instead_of: Vec<PlannedCable>,
         /// Whether the connection crosses planes.
         across_planes: bool,
     },
     /// The ends that report have no neighbour on this cable.
     Missing {
         /// The cable.
-        cable: CableAt,
+        cable: PlannedCable,
         /// Ends without a neighbour.
-        silent: Vec<PortAt>,
+        silent: Vec<DevicePort>,
         /// Whether one of them is reported down.
         is_down: bool,
     },
     /// One end reports the cable as planned, and the other one has no neighbour.
     OneWay {
         /// The cable.
-        cable: CableAt,
+        cable: PlannedCable,
         /// Ends without a neighbour.
-        silent: Vec<PortAt>,
+        silent: Vec<DevicePort>,
     },
     /// The neighbour is not a device of the fabric, or does not report its port.
     Unknown {
         /// The port that reports the neighbour.
-        at: PortAt,
+        at: DevicePort,
         /// The cable that belongs there.
-        cable: Option<CableAt>,
+        cable: Option<PlannedCable>,
         /// The reported neighbour.
         seen: String,
     },
     /// A port without a planned cable has a neighbour.
     Unplanned {
         /// The port.
-        at: PortAt,
+        at: DevicePort,
         /// Why it has no planned cable.
         because: &'static str,
         /// The reported neighbour.
@@ -128,7 +128,7 @@ pub enum Finding {
     /// A port runs at another speed.
     Speed {
         /// The port.
-        at: PortAt,
+        at: DevicePort,
         /// The planned speed.
         planned: Speed,
         /// The reported speed.
@@ -189,13 +189,13 @@ impl Report {
     }
 }
 
-impl fmt::Display for PortAt {
+impl fmt::Display for DevicePort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.device, self.port)
     }
 }
 
-impl fmt::Display for CableAt {
+impl fmt::Display for PlannedCable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({} -- {})", self.name, self.lower, self.upper)
     }

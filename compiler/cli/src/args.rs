@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 pub mod audit;
+pub mod basics;
 pub mod cables;
 pub mod collect;
 pub(crate) mod conformance;
@@ -12,7 +13,6 @@ pub mod export;
 pub mod import;
 pub mod lab;
 mod levels;
-pub mod new;
 mod number;
 mod paths;
 pub(crate) mod place;
@@ -68,7 +68,7 @@ pub struct Args {
 pub(crate) fn parse() -> Result<Args, clap::Error> {
     let mut command = verbs::grouped(Args::command());
     let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(verbs::answered)?;
-    filled(&command, &matches)?;
+    reject_empty(&command, &matches)?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     args.levels.check()?;
     args.verb = verb(&matches);
@@ -85,7 +85,7 @@ fn verb(matches: &ArgMatches) -> String {
 }
 
 /// Rejects empty values, as an unset shell variable leaves them.
-fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+fn reject_empty(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     for id in matches.ids() {
         let is_given = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
         let mut values = matches.try_get_raw(id.as_str()).ok().flatten().into_iter().flatten();
@@ -99,7 +99,9 @@ fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Err
         }
     }
     match matches.subcommand() {
-        Some((name, inner)) => command.find_subcommand(name).map_or(Ok(()), |command| filled(command, inner)),
+        Some((name, inner)) => {
+            command.find_subcommand(name).map_or(Ok(()), |command| reject_empty(command, inner))
+        }
         None => Ok(()),
     }
 }
@@ -209,19 +211,19 @@ pub enum Command {
     /// Print the JSON Schema of fabric files or of JSON output
     Schema(SchemaArgs),
     /// List switch platforms, or show one in full
-    Platforms(new::PlatformsArgs),
+    Platforms(basics::PlatformsArgs),
     /// Find the fabrics that meet a need, and compare them
     Design(design::DesignArgs),
     /// Place a fabric on a floor plan: racks and cable lengths
     Place(place::PlaceArgs),
     /// Create a commented fabric file for a NIC count
-    Init(new::InitArgs),
+    Init(basics::InitArgs),
     /// Create a fabric file from existing cabling
     Import(import::ImportArgs),
     /// Format fabric files
-    Fmt(new::FmtArgs),
+    Fmt(basics::FmtArgs),
     /// Apply automatic fixes (typos, quotes, units)
-    Fix(new::FixArgs),
+    Fix(basics::FixArgs),
     /// Run the language server
     Lsp,
     /// Show a fabric under faults in a browser, without root

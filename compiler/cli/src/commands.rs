@@ -34,7 +34,7 @@ mod watch;
 mod whatif;
 
 use anyhow::bail;
-use closc_diff::Turn;
+use closc_diff::Toggle;
 
 use crate::args::export::ExportCommand;
 use crate::args::lab::LabCommand;
@@ -66,8 +66,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Verify(command) => verify::run(args, command),
         Command::Merge(command) => merge::run(args, command),
         Command::Diff(command) => diff::run(args, command),
-        Command::Drain(command) => drain::run(args, command, Turn::On),
-        Command::Undrain(command) => drain::run(args, command, Turn::Off),
+        Command::Drain(command) => drain::run(args, command, Toggle::On),
+        Command::Undrain(command) => drain::run(args, command, Toggle::Off),
         Command::Grow(command) => grow::run(args, command),
         Command::Cables(command) => cables::run(args, command),
         Command::Whatif(command) => whatif::run(args, command),

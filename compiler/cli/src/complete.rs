@@ -61,13 +61,13 @@ pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
 
 /// The command line with a completer for each value.
 fn command() -> Command {
-    fitted(Args::command(), "")
+    add_completers(Args::command(), "")
 }
 
-fn fitted(command: Command, path: &str) -> Command {
+fn add_completers(command: Command, path: &str) -> Command {
     command.mut_args(|arg| fit(arg, path)).mut_subcommands(|sub| {
         let path = format!("{path} {}", sub.get_name());
-        fitted(sub, path.trim_start())
+        add_completers(sub, path.trim_start())
     })
 }
 

@@ -26,7 +26,7 @@ pub struct Input {
 }
 
 /// A fabric with the assumed limit that it exceeds.
-pub struct WithAssumed {
+pub struct InputAssumption {
     /// The fabric. Its warnings do not contain the one about the limit.
     pub input: Input,
     /// The message of W0904, also if the file allows it.
@@ -112,19 +112,19 @@ pub(crate) fn file_first(file: &Utf8Path, later: &[&str], order: &str) -> anyhow
 /// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated without `--verbose`: text
 /// output contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
-    Ok(again(args, file, &options(args), "")?.map(|(input, _)| input))
+    Ok(read_separately(args, file, &options(args), "")?.map(|(input, _)| input))
 }
 
 /// Reads a fabric like [`read_again`], and the assumed limit that it exceeds.
-pub(crate) fn read_with_assumed(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<WithAssumed>> {
+pub(crate) fn read_with_assumed(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<InputAssumption>> {
     let mut options = options(args);
     options.levels.state(front::warning(closc_design::ASSUMED)?, Level::Warn, "");
-    let read = again(args, file, &options, closc_design::ASSUMED)?;
-    Ok(read.map(|(input, assumed)| WithAssumed { input, assumed }))
+    let read = read_separately(args, file, &options, closc_design::ASSUMED)?;
+    Ok(read.map(|(input, assumed)| InputAssumption { input, assumed }))
 }
 
 /// Reads a fabric. Warnings with the code `separate` are not counted: the message of the first is returned.
-fn again(
+fn read_separately(
     args: &Args,
     file: &Utf8Path,
     options: &Options,

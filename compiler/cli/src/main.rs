@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         return answered;
     }
     if let Some(arguments) = commands::switch::arguments() {
-        return end(commands::switch::run(arguments), Format::Human);
+        return exit_code(commands::switch::run(arguments), Format::Human);
     }
     let args = match args::parse() {
         Ok(args) => args,
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Some(fault) => Err(anyhow::Error::msg(fault.clone())),
         None => commands::run(&args),
     };
-    end(result, args.format)
+    exit_code(result, args.format)
 }
 
 /// Prints the error of an invalid command line, or the output of `--help` and `--version`.
@@ -63,7 +63,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
 }
 
 /// Converts the outcome of a command to the exit code.
-fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
+fn exit_code(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),

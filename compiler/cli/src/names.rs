@@ -111,7 +111,7 @@ fn nic_port(plan: &Plan, nic: Nic) -> String {
 
 /// An element that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Avoid {
+pub enum AvoidedElement {
     /// A whole plane.
     Plane(PlaneId),
     /// A switch.
@@ -120,22 +120,22 @@ pub enum Avoid {
     Link(Link),
 }
 
-impl Avoid {
+impl AvoidedElement {
     /// Reads `plane 3`, `plane=3`, a switch or a cable.
-    pub fn parse(plan: &Plan, name: &str) -> anyhow::Result<Avoid> {
+    pub fn parse(plan: &Plan, name: &str) -> anyhow::Result<AvoidedElement> {
         if let Some(plane) = name.strip_prefix("plane").map(|rest| rest.trim_start_matches([' ', '='])) {
             let number: u8 = plane.parse().with_context(|| format!("`{name}` is not a plane"))?;
-            return Ok(Avoid::Plane(self::plane(plan, number)?));
+            return Ok(AvoidedElement::Plane(self::plane(plan, number)?));
         }
         let found = switch(plan, name);
         if let Ok(switch) = found {
-            return Ok(Avoid::Switch(switch));
+            return Ok(AvoidedElement::Switch(switch));
         }
         if plan.topology().naming.parse_switch(name).is_some_and(|own| is_absent(plan, own)) {
-            return found.map(Avoid::Switch);
+            return found.map(AvoidedElement::Switch);
         }
         if let Some(link) = link(plan, name) {
-            return Ok(Avoid::Link(link));
+            return Ok(AvoidedElement::Link(link));
         }
         if name.contains('[') {
             bail!("`{name}` is a range of names: give one name at a time");
@@ -160,9 +160,9 @@ impl Avoid {
     /// Returns whether a path uses the element.
     pub fn is_on(self, path: &Path) -> bool {
         match self {
-            Avoid::Plane(plane) => path.plane == plane,
-            Avoid::Switch(switch) => path.hops.iter().any(|hop| hop.switch == switch),
-            Avoid::Link(link) => path.first == link || path.hops.iter().any(|hop| hop.link == link),
+            AvoidedElement::Plane(plane) => path.plane == plane,
+            AvoidedElement::Switch(switch) => path.hops.iter().any(|hop| hop.switch == switch),
+            AvoidedElement::Link(link) => path.first == link || path.hops.iter().any(|hop| hop.link == link),
         }
     }
 }

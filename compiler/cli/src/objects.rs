@@ -48,25 +48,29 @@ mod without {
     use camino::Utf8Path;
     use closc_compile::{Blob, Job};
 
-    fn refused<T>(place: &Utf8Path) -> anyhow::Result<T> {
+    fn reject_object<T>(place: &Utf8Path) -> anyhow::Result<T> {
         bail!(
             "`{place}`: this closc reads and writes no object stores; build it with `cargo build --features s3`"
         )
     }
 
     pub(crate) fn archive(_: &Job<'_>, place: &Utf8Path, _: &dyn Fn(u64)) -> anyhow::Result<()> {
-        refused(place)
+        reject_object(place)
     }
 
     pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
-        refused(place)
+        reject_object(place)
     }
 
     pub(crate) fn put(place: &Utf8Path, _: &[u8]) -> anyhow::Result<()> {
-        refused(place)
+        reject_object(place)
     }
 
     pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
-        if super::is_object(place) { refused(place) } else { Ok(closc_files::read_user_text(place, max)?) }
+        if super::is_object(place) {
+            reject_object(place)
+        } else {
+            Ok(closc_files::read_user_text(place, max)?)
+        }
     }
 }

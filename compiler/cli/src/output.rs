@@ -139,7 +139,7 @@ pub(crate) struct Failure {
 
 /// A document as it is written.
 #[derive(Serialize)]
-struct Written<'a, T> {
+struct Envelope<'a, T> {
     schema: &'a str,
     #[serde(flatten)]
     value: &'a T,
@@ -154,13 +154,13 @@ struct List<'a, T> {
 
 /// Writes a document as JSON.
 pub fn document<T: Serialize>(document: &Document<T>, value: &T) -> anyhow::Result<String> {
-    let text = serde_json::to_string_pretty(&Written { schema: document.name, value });
+    let text = serde_json::to_string_pretty(&Envelope { schema: document.name, value });
     Ok(text.context("the result has no JSON form")? + "\n")
 }
 
 /// Prints a document to stderr as one line, for programs that follow the progress.
 pub fn say_document<T: Serialize>(document: &Document<T>, value: &T) {
-    if let Ok(line) = serde_json::to_string(&Written { schema: document.name, value }) {
+    if let Ok(line) = serde_json::to_string(&Envelope { schema: document.name, value }) {
         say(line);
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
 use closc_artefacts::{Files, Manifest};
-use closc_compile::{Folder, Packed, SignedTree, Signee};
+use closc_compile::{Folder, PackedTree, SignedTree, TrustedKey};
 
 use crate::objects;
 
@@ -30,7 +30,7 @@ pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
 fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
     if objects::is_object(tree) {
         objects::whole(tree)?;
-        return Ok(Box::new(Packed::of(tree, objects::blob(tree)?)?));
+        return Ok(Box::new(PackedTree::of(tree, objects::blob(tree)?)?));
     }
     if !tree.exists() {
         bail!("`{tree}` does not exist: name the folder that `closc compile --out` wrote");
@@ -39,7 +39,7 @@ fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
         return Ok(Box::new(Folder::new(tree)));
     }
     if is_archive(tree) {
-        return Ok(Box::new(Packed::open(tree)?));
+        return Ok(Box::new(PackedTree::open(tree)?));
     }
     if tree.file_name() == Some(MANIFEST) {
         let folder = tree.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
@@ -71,7 +71,7 @@ pub fn open(tree: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
     if needed.is_some_and(|needed| needed > keys.public.len()) {
         bail!("`--signatures` is more than the {} keys that are given", keys.public.len());
     }
-    let signees = keys.public.iter().map(|key| Signee::read(key)).collect::<Result<Vec<_>, _>>()?;
+    let signees = keys.public.iter().map(|key| TrustedKey::read(key)).collect::<Result<Vec<_>, _>>()?;
     let signed = SignedTree::open(files, &signees, needed).with_context(|| format!("`{tree}`"))?;
     Ok(Box::new(signed))
 }

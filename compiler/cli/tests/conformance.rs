@@ -11,12 +11,12 @@ use serde_json::Value;
 use common::Place;
 
 /// A switch in this process, and the runtime that serves it.
-struct Served {
+struct SwitchServer {
     endpoint: Endpoint,
     _runtime: tokio::runtime::Runtime,
 }
 
-impl Served {
+impl SwitchServer {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let engine = EngineConfig { priority_queues: 8, ..EngineConfig::default() };
@@ -24,7 +24,7 @@ impl Served {
         let service = Service::new([Arc::new(Switch::new(config))]);
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let endpoint = runtime.block_on(Endpoint::serve(service, anywhere, None)).expect("a free port");
-        Served { endpoint, _runtime: runtime }
+        SwitchServer { endpoint, _runtime: runtime }
     }
 
     fn address(&self) -> String {
@@ -34,7 +34,7 @@ impl Served {
 
 #[test]
 fn the_embedded_switch_passes_and_the_document_fits_its_schema() {
-    let (place, served) = (Place::new(), Served::new());
+    let (place, served) = (Place::new(), SwitchServer::new());
     let address = served.address();
     let text = place.ends(0, &["conformance", &address, "--device-id", "3"]);
     let total =
@@ -56,7 +56,7 @@ fn the_embedded_switch_passes_and_the_document_fits_its_schema() {
 
 #[test]
 fn what_is_not_judged_is_said_why() {
-    let (place, served) = (Place::new(), Served::new());
+    let (place, served) = (Place::new(), SwitchServer::new());
     let address = served.address();
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--section", "99"]);
     assert!(unknown.contains("section `99` has no corner"), "{unknown}");

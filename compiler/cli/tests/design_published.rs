@@ -8,7 +8,7 @@ use serde_json::Value;
 use common::Place;
 
 /// A published fabric of two tiers. Counts are of links between ports, so a cable with two ports per plug is two links.
-struct Published {
+struct PublishedFabric {
     name: &'static str,
     /// Options for the need.
     need: &'static str,
@@ -32,7 +32,7 @@ const BGP: &str =
     "routing: bgp-unnumbered\nqos: none\nwarnings: { W0901: allow, W0904: allow, W0906: allow }\n";
 
 /// NVIDIA DGX SuperPOD B300, Ethernet, table 3: 1 to 16 scalable units of 512 NICs, in two planes of 400G.
-const SUPERPOD: Published = Published {
+const SUPERPOD: PublishedFabric = PublishedFabric {
     name: "SuperPOD B300",
     need: "--speed 800G --planes 2 --rails 8 --routing bgp-unnumbered --os nvue --platform spectrum4-sn5600",
     planes: 2,
@@ -47,9 +47,9 @@ const SUPERPOD: Published = Published {
     rest: BGP,
 };
 
-const OTHERS: &[Published] = &[
+const OTHERS: &[PublishedFabric] = &[
     // Alibaba HPN 7.0, SIGCOMM 2024: a pod of 15 segments, 240 ToRs and 120 aggregation switches, 16:15.
-    Published {
+    PublishedFabric {
         name: "HPN 7.0",
         need: "--nics 15360 --speed 400G --planes 2 --rails 8 --oversubscription 16:15 --os eos --tiers 2 --routing \
                bgp-unnumbered --platform th5-64x800g,th5-128x400g",
@@ -65,7 +65,7 @@ const OTHERS: &[Published] = &[
         rest: BGP,
     },
     // MRC, arXiv 2605.04333: 4,096 T0s and 2,048 T1s in 8 planes.
-    Published {
+    PublishedFabric {
         name: "MRC",
         need: "--nics 131072 --speed 800G --planes 8 --nics-per-node 4 --routing srv6-static --tiers 2 --os sonic",
         planes: 8,
@@ -80,7 +80,7 @@ const OTHERS: &[Published] = &[
         rest: "routing: srv6-static\nqos: lossy-trim\nwarnings: { W0904: allow, W0202: allow }\n",
     },
     // Arista: 128 leaves and 64 spines with 128 ports of 400G.
-    Published {
+    PublishedFabric {
         name: "Arista",
         need: "--nics 8192 --planes 1 --rails 8 --routing bgp-unnumbered --os eos --platform th5-128x400g",
         planes: 1,
@@ -96,7 +96,7 @@ const OTHERS: &[Published] = &[
     },
     // DeepSeek, arXiv 2505.09343, table 3: 16,384 NICs of 400G in eight planes; each of 2,048 nodes has one NIC per
     // plane.
-    Published {
+    PublishedFabric {
         name: "DeepSeek",
         need: "--nics 2048 --speed 3200G --nics-per-node 1 --planes 8 --routing bgp-unnumbered --tiers 2 --os eos --platform \
                th4-64x400g",
@@ -112,7 +112,7 @@ const OTHERS: &[Published] = &[
         rest: BGP,
     },
     // Broadcom Tomahawk 6, 512 ports of 200G: 512 leaves and 256 spines.
-    Published {
+    PublishedFabric {
         name: "Tomahawk 6",
         need: "--nics 131072 --speed 200G --nics-per-node 1 --planes 1 --routing bgp-unnumbered --platform th6-512x200g --os sonic",
         planes: 1,
@@ -128,9 +128,9 @@ const OTHERS: &[Published] = &[
     },
 ];
 
-impl Published {
+impl PublishedFabric {
     fn file(&self) -> String {
-        let Published { planes, t0s, per_group, parallel, hosts, t0, t1, rest, .. } = self;
+        let PublishedFabric { planes, t0s, per_group, parallel, hosts, t0, t1, rest, .. } = self;
         let [down, up, below] = self.splits;
         let (ups, downs) = (self.uplinks(), t0s * parallel);
         format!(
@@ -207,7 +207,7 @@ fn reread(place: &Place, name: &str, (need, rows): (&[&str], &[Value])) {
 }
 
 /// Compares a published fabric with the designs for its need, and with the expected counts of the best design.
-fn compare(place: &Place, published: &Published, more: &[&str], best: [u64; 3]) {
+fn compare(place: &Place, published: &PublishedFabric, more: &[&str], best: [u64; 3]) {
     let name = published.name;
     let wanted = published.counts();
     let need: Vec<&str> = published.need().into_iter().chain(more.iter().copied()).collect();
@@ -241,7 +241,7 @@ fn compare(place: &Place, published: &Published, more: &[&str], best: [u64; 3]) 
 fn each_size_of_the_superpod_is_found_or_beaten() {
     let place = Place::new();
     for (units, switches) in [(1, 24), (2, 48), (4, 96), (8, 192), (16, 384)] {
-        let published = Published { t0s: 8 * units, t1s: 4 * units, parallel: 16 / units, ..SUPERPOD };
+        let published = PublishedFabric { t0s: 8 * units, t1s: 4 * units, parallel: 16 / units, ..SUPERPOD };
         assert_eq!(published.counts()[0], switches);
         let nics = (512 * units).to_string();
         // Up to 8 units, uplinks of 800G need half the cables between switches; with 16, a T1 has one port per T0.

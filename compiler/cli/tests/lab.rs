@@ -8,16 +8,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use common::{Place, fabric_name, has};
 
 /// A running lab in a separate process.
-struct Up {
+struct RunningLab {
     place: Place,
     fabric: &'static str,
 }
 
-impl Up {
+impl RunningLab {
     fn new() -> Self {
         let place = Place::new();
         place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "tree"]);
-        let up = Up { place, fabric: "two-planes-p4" };
+        let up = RunningLab { place, fabric: "two-planes-p4" };
         assert!(up.on("up").contains("is up on target embedded: 8 switches, 4 nodes, 16 cables"));
         up
     }
@@ -101,7 +101,7 @@ fn ports_above_those_of_v1model_are_walked_and_refused_where_bmv2_would_run_them
 
 #[test]
 fn every_command_works_on_embedded_switches() {
-    let up = Up::new();
+    let up = RunningLab::new();
     let why = up.place.ends(1, &["lab", "test", "tree"]);
     assert!(why.contains("`p0-t0-001` has no pipeline yet: program the lab with `closc push"), "{why}");
     assert!(up.push().contains("288 updates sent"));
@@ -146,7 +146,7 @@ fn mode(place: &Place, path: &str) -> u32 {
 
 #[test]
 fn switches_are_reached_at_a_socket_of_their_owner() {
-    let up = Up::new();
+    let up = RunningLab::new();
     let folder = format!("run/lab/{}", up.fabric);
     let inventory = std::fs::read_to_string(up.place.text(&format!("{folder}/inventory.json")));
     let inventory: serde_json::Value = serde_json::from_str(&inventory.expect("it is there")).expect("JSON");
@@ -182,7 +182,7 @@ fn own_sockets(pid: i32, table: &str) -> usize {
 
 #[test]
 fn the_process_of_a_lab_ends_at_the_first_signal() {
-    let up = Up::new();
+    let up = RunningLab::new();
     let [pid] = up.processes()[..] else { panic!("one process") };
     assert!(Command::new("kill").arg(pid.to_string()).status().expect("kill runs").success());
     while !up.processes().is_empty() {
@@ -261,7 +261,7 @@ fn one_command_runs_a_fabric_that_speaks_bgp() {
 
 #[test]
 fn a_lab_that_was_killed_is_in_nobodys_way() {
-    let up = Up::new();
+    let up = RunningLab::new();
     let [pid] = up.processes()[..] else { panic!("one process") };
     let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
     assert!(killed.expect("kill runs").success());
@@ -426,7 +426,7 @@ fn a_folder_that_was_there_stays() {
 /// Incomplete labs and swapped cables are reported.
 #[test]
 fn a_lab_that_is_not_as_it_should_be_says_so() {
-    let up = Up::new();
+    let up = RunningLab::new();
     let state = up.place.path("run/lab/two-planes-p4.json");
     let text = std::fs::read_to_string(&state).expect("it is up");
     std::fs::write(&state, text.replace("\"complete\": true", "\"complete\": false")).expect("it is ours");

@@ -22,11 +22,11 @@ const CAPABILITY: &str = r#"{ "SWITCH_CAPABILITY|switch": { "type": "hash", "val
     "MAX_NEXTHOP_GROUP_COUNT": "512", "SWITCH_TRIMMING_CAPABLE": "true" } } }"#;
 
 /// A switch in a folder.
-struct Fake {
+struct FakeSwitch {
     place: Place,
 }
 
-impl Fake {
+impl FakeSwitch {
     fn new(platform: &str, hwsku: &str, ports: &str) -> Self {
         let place = Place::new();
         let folder = format!("box/device/{platform}/{hwsku}");
@@ -39,7 +39,7 @@ impl Fake {
         place.write("box/sonic_version.yml", "build_version: 'SONiC.202511.7'\n");
         place.write("box/CRM", CRM);
         place.write("box/SWITCH", CAPABILITY);
-        let fake = Fake { place };
+        let fake = FakeSwitch { place };
         let here = fake.place.text("box");
         fake.program("box/bin/hostname", "echo leaf1");
         let facts = format!("case \"$*\" in *platform) echo {platform};; *) echo {hwsku};; esac");
@@ -97,7 +97,7 @@ fn listed(id: &str) -> String {
 #[test]
 fn a_known_box_gets_the_limits_that_it_reports() {
     let (id, platform) = ("th5-512x100g", "x86_64-arista_7060x6_64pe_b");
-    let fake = Fake::new(platform, "Arista-7060X6-64PE-B-C512S2", &listed(id));
+    let fake = FakeSwitch::new(platform, "Arista-7060X6-64PE-B-C512S2", &listed(id));
     let (text, notes) = fake.file();
     assert!(!notes.contains("does not have the port"), "{notes}");
     let source = "leaf1, SONiC.202511.7, 20";
@@ -133,7 +133,7 @@ fn an_unknown_box_gets_an_entry_of_its_own() {
         let _ =
             writeln!(ports, "Ethernet{} {} etp{} {} 400000", cage * 8, lanes.join(","), cage + 1, cage + 1);
     }
-    let fake = Fake::new("x86_64-acme_x32-r0", "Acme-X32", &ports);
+    let fake = FakeSwitch::new("x86_64-acme_x32-r0", "Acme-X32", &ports);
     let (text, notes) = fake.file();
     assert!(text.contains("\nid: acme-x32\n") && text.contains("un: ") | text.contains("\"un\""), "{text}");
     assert!(notes.contains("the catalogue has no entry for x86_64-acme_x32-r0"), "{notes}");
@@ -147,7 +147,7 @@ fn an_unknown_box_gets_an_entry_of_its_own() {
 #[test]
 fn differences_and_faults_are_named() {
     let ports = listed("th5-512x100g").replace("etp2a", "etp2x");
-    let fake = Fake::new("x86_64-arista_7060x6_64pe_b", "Arista-7060X6-64PE-B-C512S2", &ports);
+    let fake = FakeSwitch::new("x86_64-arista_7060x6_64pe_b", "Arista-7060X6-64PE-B-C512S2", &ports);
     let (_, notes) = fake.file();
     assert!(notes.contains("does not have the port Ethernet8 of the switch, alias etp2x"), "{notes}");
     fake.program("box/bin/base64", "kill -9 $PPID");

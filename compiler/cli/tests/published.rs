@@ -11,7 +11,7 @@ use std::fs;
 use common::{Place, root};
 
 /// Published counts of a fabric.
-struct Published {
+struct PublishedFabric {
     file: &'static str,
     gpus: u64,
     t0: u64,
@@ -27,13 +27,21 @@ const fn two_tiers(
     gpus: u64,
     [t0, t1]: [u64; 2],
     [host_links, fabric_links]: [u64; 2],
-) -> Published {
-    Published { file, gpus, t0, t1: Some(t1), t2: Some(0), host_links, fabric_links: Some(fabric_links) }
+) -> PublishedFabric {
+    PublishedFabric {
+        file,
+        gpus,
+        t0,
+        t1: Some(t1),
+        t2: Some(0),
+        host_links,
+        fabric_links: Some(fabric_links),
+    }
 }
 
 /// Three tiers, with as many cables between adjacent tiers as NICs.
-const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Published {
-    Published {
+const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> PublishedFabric {
+    PublishedFabric {
         file,
         gpus,
         t0,
@@ -44,7 +52,7 @@ const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Publ
     }
 }
 
-const PUBLISHED: [Published; 24] = [
+const PUBLISHED: [PublishedFabric; 24] = [
     two_tiers("asterfusion-256", 256, [4, 2], [256, 4 * 32]),
     two_tiers("deepseek-ft2", 2_048, [64, 32], [2_048, 2_048]),
     // 5,120 switches and 131,072 cables between them.
@@ -55,7 +63,7 @@ const PUBLISHED: [Published; 24] = [
     two_tiers("juniper-qpp-400g", 64, [16, 4], [64, 25_600 / 400]),
     two_tiers("juniper-qpp-800g", 64, [16, 4], [64, 51_200 / 800]),
     // Eight ToRs for each 512 GPUs.
-    Published {
+    PublishedFabric {
         file: "megascale-10k",
         gpus: 10_240,
         t0: 10_240 / 512 * 8,
@@ -82,7 +90,7 @@ const PUBLISHED: [Published; 24] = [
     two_tiers("superpod-b300-8su", 4_096, [128, 64], [2 * 4_096, 4_096]),
     two_tiers("superpod-b300-16su", 8_192, [256, 128], [2 * 8_192, 2 * 8_192]),
     // Only the numbers of GPUs and tiers are published.
-    Published {
+    PublishedFabric {
         file: "xai-100k",
         gpus: 100_000,
         t0: 24 * 64 + 32,

@@ -73,11 +73,11 @@ fn check(step: &Step, printed: &str) {
 }
 
 /// A private mount of `/run/netns`, because namespaces of the tour have fixed names. They are removed on drop.
-struct Apart {
+struct PrivateMount {
     holder: Child,
 }
 
-impl Apart {
+impl PrivateMount {
     fn new(place: &Place) -> Result<Self, &'static str> {
         if !place.program("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n") {
             return Err("not root");
@@ -89,7 +89,7 @@ impl Apart {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
-        let mut apart = Apart { holder: holder.map_err(|_| "no `unshare`")? };
+        let mut apart = PrivateMount { holder: holder.map_err(|_| "no `unshare`")? };
         let mut said = String::new();
         let out = BufReader::new(apart.holder.stdout.take().expect("piped")).read_line(&mut said);
         if out.is_err() || said != "held\n" {
@@ -116,7 +116,7 @@ impl Apart {
     }
 }
 
-impl Drop for Apart {
+impl Drop for PrivateMount {
     fn drop(&mut self) {
         // The process may have ended already; the test reports that elsewhere.
         drop(self.holder.kill());
@@ -176,7 +176,7 @@ fn walk(page: &Path) {
     let place = Place::new();
     let bin = Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("the binary lies in a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let apart = Apart::new(&place);
+    let apart = PrivateMount::new(&place);
     for step in &steps {
         let mut shell = match (step.root, &apart) {
             (true, Err(why)) => {

@@ -2,7 +2,7 @@
 //!
 //! In: a job. Out: an archive. Entries are in the order of the units, then the manifest, then its signature. They have
 //! no owner or time, so the same source gives the same bytes. The archive is a sequence of zstd frames, each of
-//! complete entries, so [`crate::Packed`] unpacks at most one frame to read a file. Other programs that unpack
+//! complete entries, so [`crate::PackedTree`] unpacks at most one frame to read a file. Other programs that unpack
 //! `.tar.zst` see one tar file. Invariants: units are rendered a few at a time. The file is complete and on the disk
 //! before it gets its name, so concurrent runs never leave an incomplete file.
 

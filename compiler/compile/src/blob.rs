@@ -25,12 +25,12 @@ pub trait Blob: Debug + Send + Sync {
 
 /// A file of a disk.
 #[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct LocalFile {
     pub(crate) file: File,
     pub(crate) length: u64,
 }
 
-impl Blob for Local {
+impl Blob for LocalFile {
     fn length(&self) -> u64 {
         self.length
     }
@@ -41,12 +41,12 @@ impl Blob for Local {
 }
 
 /// Reads from an offset, independently of other readers.
-pub(crate) struct At {
+pub(crate) struct OffsetReader {
     pub(crate) blob: Arc<dyn Blob>,
     pub(crate) at: u64,
 }
 
-impl Read for At {
+impl Read for OffsetReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.blob.read_at(into, self.at)?;
         self.at += read as u64;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use closc_artefacts::cables::{HEADER, Kind, Row, State};
 use closc_artefacts::paths;
 use closc_fabric::{Fabric, PortUse};
-use closc_plan::{Excepted, Plan, Subject};
+use closc_plan::{ExceptionKind, Plan, Subject};
 use closc_render::Artefact;
 use closc_topology::{Link, NicPort, PlaneId, Switch, TierId, ZoneId};
 
@@ -32,7 +32,7 @@ pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artef
 /// Returns whether the cable list of a plane differs. If the plans differ only in exceptions, only the cables near
 /// these are compared. Otherwise the lists are compared up to the first difference.
 pub(crate) fn differs(old: &Plan, new: &Plan, plane: PlaneId) -> bool {
-    if let Some(links) = near(old, new, plane) {
+    if let Some(links) = changed_links(old, new, plane) {
         let row = |plan: &Plan, link| plan.fabric().has_link(link).then(|| line(plan, link));
         return links.into_iter().any(|link| row(old, link) != row(new, link));
     }
@@ -47,7 +47,7 @@ fn links(fabric: &Fabric, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
 
 /// Returns the cables of a plane that exceptions of only one of the plans affect. Returns `None` if more than
 /// exceptions differs, or if the state of the plane itself differs.
-fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
+fn changed_links(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
     if numbers(old) != numbers(new) {
         return None;
     }
@@ -55,29 +55,32 @@ fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
         let all = exceptions(plan).map(|(excepted, form)| (form, excepted));
         all.collect::<BTreeMap<_, _>>()
     });
-    let only = |of: &BTreeMap<Vec<u8>, Excepted>, other: &BTreeMap<Vec<u8>, Excepted>| {
+    let only = |of: &BTreeMap<Vec<u8>, ExceptionKind>, other: &BTreeMap<Vec<u8>, ExceptionKind>| {
         of.iter().filter(|(form, _)| !other.contains_key(*form)).map(|(_, found)| *found).collect::<Vec<_>>()
     };
     let mut found = BTreeSet::new();
     for excepted in only(&before, &after).into_iter().chain(only(&after, &before)) {
         match excepted {
-            Excepted::Absent(Subject::Plane(own)) | Excepted::Drained(Subject::Plane(own)) => {
+            ExceptionKind::Absent(Subject::Plane(own)) | ExceptionKind::Drained(Subject::Plane(own)) => {
                 if own == plane {
                     return None;
                 }
             }
-            Excepted::Absent(Subject::Nic(nic)) | Excepted::Drained(Subject::Nic(nic)) => {
+            ExceptionKind::Absent(Subject::Nic(nic)) | ExceptionKind::Drained(Subject::Nic(nic)) => {
                 found.insert(Link::Host(NicPort { plane, nic }));
             }
-            Excepted::Absent(Subject::Link(link))
-            | Excepted::Drained(Subject::Link(link))
-            | Excepted::Isolated(link)
-            | Excepted::Cable(link) => found.extend((link.plane() == plane).then_some(link)),
-            Excepted::Absent(Subject::Switch(switch))
-            | Excepted::Drained(Subject::Switch(switch))
-            | Excepted::Device(switch) => {
+            ExceptionKind::Absent(Subject::Link(link))
+            | ExceptionKind::Drained(Subject::Link(link))
+            | ExceptionKind::Isolated(link)
+            | ExceptionKind::Cable(link) => found.extend((link.plane() == plane).then_some(link)),
+            ExceptionKind::Absent(Subject::Switch(switch))
+            | ExceptionKind::Drained(Subject::Switch(switch))
+            | ExceptionKind::Device(switch) => {
                 found.extend(
-                    (switch.plane == plane).then(|| plugged(new.fabric(), switch)).into_iter().flatten(),
+                    (switch.plane == plane)
+                        .then(|| links_of_switch(new.fabric(), switch))
+                        .into_iter()
+                        .flatten(),
                 );
             }
         }
@@ -86,7 +89,7 @@ fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
 }
 
 /// Returns the cables that belong to a switch, present or absent.
-fn plugged(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
+fn links_of_switch(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
     fabric.ports(switch).filter_map(|port| match port.used {
         PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),
         PortUse::Spare => None,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_plan::{Plan, Touch, touch};
+use closc_plan::{ArtefactSet, Plan, touch};
 
 use crate::Unit;
 use crate::meaning::{exceptions, form, numbers, pins};
@@ -18,27 +18,27 @@ pub struct Fingerprint(pub [u8; 16]);
 /// Computes fingerprints.
 pub struct Fingerprints {
     common: blake3::Hash,
-    touched: BTreeMap<Touch, blake3::Hasher>,
+    touched: BTreeMap<ArtefactSet, blake3::Hasher>,
 }
 
 impl Fingerprints {
     /// Computes the fingerprints for a plan and the digest of the templates.
     pub fn new(plan: &Plan, templates: blake3::Hash) -> Self {
-        let mut touched: BTreeMap<Touch, blake3::Hasher> = BTreeMap::new();
-        let mut add = |at: Touch, form: &[u8]| {
+        let mut touched: BTreeMap<ArtefactSet, blake3::Hasher> = BTreeMap::new();
+        let mut add = |at: ArtefactSet, form: &[u8]| {
             touched.entry(at).or_default().update(form);
         };
         for (exception, form) in exceptions(plan) {
             touch(exception, plan.fabric(), &mut |at| add(at, &form));
         }
         for (switch, form) in pins(plan) {
-            add(Touch::Switch(switch), &form);
+            add(ArtefactSet::Switch(switch), &form);
         }
         // The delays follow from the first T0 present in each zone, and every path table and node file contains one.
         let delays = form(&plan.zone_delays());
-        add(Touch::Tables, &delays);
+        add(ArtefactSet::Tables, &delays);
         if plan.nodes_state_delays() {
-            add(Touch::Hosts, &delays);
+            add(ArtefactSet::Hosts, &delays);
         }
         Fingerprints { common: common(plan, templates), touched }
     }
@@ -50,11 +50,11 @@ impl Fingerprints {
 
     /// Returns the fingerprint of a unit.
     pub fn of(&self, unit: Unit) -> Fingerprint {
-        let places: &[Touch] = match unit {
-            Unit::Switch(switch) => &[Touch::Switch(switch), Touch::Plane(switch.plane)],
-            Unit::Host(node) => &[Touch::Host(node), Touch::Hosts],
-            Unit::Group(zone, group) => &[Touch::Table(zone, group), Touch::Tables],
-            Unit::Cables(plane) | Unit::ZoneCables(plane, _) => &[Touch::List(plane)],
+        let places: &[ArtefactSet] = match unit {
+            Unit::Switch(switch) => &[ArtefactSet::Switch(switch), ArtefactSet::Plane(switch.plane)],
+            Unit::Host(node) => &[ArtefactSet::Host(node), ArtefactSet::Hosts],
+            Unit::Group(zone, group) => &[ArtefactSet::Table(zone, group), ArtefactSet::Tables],
+            Unit::Cables(plane) | Unit::ZoneCables(plane, _) => &[ArtefactSet::List(plane)],
             Unit::Pipelines => &[],
         };
         let mut hasher = blake3::Hasher::new();

@@ -17,13 +17,13 @@ use closc_diagnostics::{Diagnostics, Levels, Rule, Sources};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_platform::Catalogue;
-use closc_topology::{Companion, Document, Lowered};
+use closc_topology::{Companion, Document, LoweringResult};
 
 #[cfg(feature = "disk")]
 pub use disk::{FrontError, Options, catalogue, read, read_text};
 #[cfg(feature = "disk")]
-pub use fix::{Fixed, Made, fix};
-pub use levels::{NoWarning, warning};
+pub use fix::{AppliedFix, FixedText, fix};
+pub use levels::{LevelError, warning};
 #[cfg(feature = "disk")]
 pub use source::{Source, SourceError};
 
@@ -104,12 +104,12 @@ fn plan(
     let (lowered, findings) = closc_topology::lower_or_outline(&document, catalogue, sources);
     diagnostics.extend(findings);
     let topology = match lowered {
-        Lowered::Whole(topology) => topology,
-        Lowered::Outline(topology) => {
+        LoweringResult::Whole(topology) => topology,
+        LoweringResult::Outline(topology) => {
             closc_fabric::checks::check(&Fabric::new(Arc::new(topology)), diagnostics);
             return None;
         }
-        Lowered::Nothing => return None,
+        LoweringResult::Nothing => return None,
     };
     let fabric = Fabric::new(Arc::new(topology));
     closc_fabric::checks::check(&fabric, diagnostics);

@@ -26,7 +26,7 @@ mod memory;
 mod packed;
 mod part;
 mod pipelines;
-mod plain;
+mod plain_switches;
 mod select;
 mod shard;
 #[cfg(feature = "disk")]
@@ -51,14 +51,14 @@ pub use job::Job;
 pub use meaning::meaning;
 pub use memory::{memory, memory_of};
 #[cfg(feature = "disk")]
-pub use packed::{Packed, PackedError};
+pub use packed::{PackedError, PackedTree};
 pub use part::Part;
 pub use pipelines::pipeline_digests;
-pub use plain::Plain;
+pub use plain_switches::PlainSwitches;
 pub use select::Selection;
 pub use shard::Shard;
 #[cfg(feature = "disk")]
-pub use signature::{NAMESPACE, SignatureError, SignedTree, Signee, Signer};
+pub use signature::{NAMESPACE, SignatureError, SignedTree, Signer, TrustedKey};
 pub use unit::Unit;
 #[cfg(feature = "disk")]
 pub use write::{Report, Target, tree, tree_unless_stopped};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use closc_plan::{Excepted, Plan, Subject};
+use closc_plan::{ExceptionKind, Plan, Subject};
 use closc_topology::{Exceptions, HostOutput, Switch, Topology};
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ fn digest(topology: &Topology) -> blake3::Hash {
 }
 
 /// Every exception of a plan, with its complete serialised form.
-pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>)> {
+pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (ExceptionKind, Vec<u8>)> {
     let Exceptions {
         absent_switches,
         absent_nics,
@@ -55,21 +55,21 @@ pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>
         .map(|switch| Subject::Switch(*switch))
         .chain(absent_nics.iter().map(|nic| Subject::Nic(*nic)))
         .chain(absent_links.iter().map(|link| Subject::Link(*link)))
-        .map(Excepted::Absent);
+        .map(ExceptionKind::Absent);
     let drained = drained_switches
         .iter()
         .map(|switch| Subject::Switch(*switch))
         .chain(drained_planes.iter().map(|plane| Subject::Plane(*plane)))
         .chain(drained_links.iter().map(|link| Subject::Link(*link)))
-        .map(Excepted::Drained);
-    let isolated = isolated_links.iter().map(|link| Excepted::Isolated(*link));
+        .map(ExceptionKind::Drained);
+    let isolated = isolated_links.iter().map(|link| ExceptionKind::Isolated(*link));
     let plain = absent.chain(drained).chain(isolated).map(|exception| (exception, form(&exception)));
     let cables = cables.iter().map(|(link, cable)| {
-        let exception = Excepted::Cable(*link);
+        let exception = ExceptionKind::Cable(*link);
         (exception, form(&(exception, cable)))
     });
     let switches = switches.iter().map(|(switch, (platform, os))| {
-        let exception = Excepted::Device(*switch);
+        let exception = ExceptionKind::Device(*switch);
         (exception, form(&(exception, &**platform, os)))
     });
     plain.chain(cables).chain(switches)

@@ -1,7 +1,7 @@
 //! A tree in one `.tar.zst` file or object, read where it is.
 //!
 //! In: an archive that [`crate::archive()`] wrote: a sequence of zstd frames, each of them complete entries of a tar
-//! file. Out: [`Packed`], which reads files in any order. Invariants: archives are untrusted. An archive is scanned
+//! file. Out: [`PackedTree`], which reads files in any order. Invariants: archives are untrusted. An archive is scanned
 //! once, with limits on sizes and counts. Only the position of each file is kept in memory, and the contents of one
 //! file at a time. An archive with a link, a name outside of the tree or a duplicate name is rejected, and the error
 //! gives the position.
@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{FILE_MAX, Files, paths};
 use closc_budget::OverLimit;
 
-use crate::blob::{At, Blob, Local};
+use crate::blob::{Blob, LocalFile, OffsetReader};
 
 /// Maximum number of entries of an archive: more than the largest fabric has files.
 const ENTRIES_MAX: u64 = 1 << 22;
@@ -84,7 +84,7 @@ struct Slot {
 
 /// A tree in an archive.
 #[derive(Debug)]
-pub struct Packed {
+pub struct PackedTree {
     blob: Arc<dyn Blob>,
     slots: HashMap<Utf8PathBuf, Slot>,
     /// Partly unpacked frames, in which the next file can be read without starting again.
@@ -97,7 +97,7 @@ struct Frame {
     first: u64,
     /// The next byte of the frame.
     at: u64,
-    rest: zstd::Decoder<'static, BufReader<At>>,
+    rest: zstd::Decoder<'static, BufReader<OffsetReader>>,
 }
 
 impl fmt::Debug for Frame {
@@ -106,9 +106,9 @@ impl fmt::Debug for Frame {
     }
 }
 
-impl Packed {
+impl PackedTree {
     /// Scans an archive in a file.
-    pub fn open(place: &Utf8Path) -> Result<Packed, PackedError> {
+    pub fn open(place: &Utf8Path) -> Result<PackedTree, PackedError> {
         let unreadable = |error| PackedError::Open { place: place.to_owned(), error };
         let file = File::open(place).map_err(unreadable)?;
         let meta = file.metadata().map_err(unreadable)?;
@@ -116,21 +116,21 @@ impl Packed {
             return Err(unreadable(io::Error::other("it is not a regular file")));
         }
         let length = meta.len();
-        Packed::of(place, Arc::new(Local { file, length }))
+        PackedTree::of(place, Arc::new(LocalFile { file, length }))
     }
 
     /// Scans an archive in any store; `place` is its name.
-    pub fn of(place: &Utf8Path, blob: Arc<dyn Blob>) -> Result<Packed, PackedError> {
+    pub fn of(place: &Utf8Path, blob: Arc<dyn Blob>) -> Result<PackedTree, PackedError> {
         let mut look =
-            Look { place, length: blob.length(), at: 0, entries: 0, total: 0, slots: HashMap::new() };
-        let all = At { blob: Arc::clone(&blob), at: 0 };
-        let mut from = Counted { inner: BufReader::with_capacity(blob.portions()[0], all), taken: 0 };
+            ArchiveScan { place, length: blob.length(), at: 0, entries: 0, total: 0, slots: HashMap::new() };
+        let all = OffsetReader { blob: Arc::clone(&blob), at: 0 };
+        let mut from = CountingReader { inner: BufReader::with_capacity(blob.portions()[0], all), taken: 0 };
         while !from.fill_buf().map_err(|error| look.unreadable(error))?.is_empty() {
             look.at = from.taken;
             look.frame(&mut from)?;
         }
         let slots = look.slots;
-        Ok(Packed { blob, slots, open: Mutex::default() })
+        Ok(PackedTree { blob, slots, open: Mutex::default() })
     }
 
     /// Returns the frame of a file: an open one that is unpacked only up to an earlier file, or a new one.
@@ -140,7 +140,7 @@ impl Packed {
             return Ok(open.remove(at));
         }
         drop(open);
-        let frame = At { blob: Arc::clone(&self.blob), at: slot.frame };
+        let frame = OffsetReader { blob: Arc::clone(&self.blob), at: slot.frame };
         let from = BufReader::with_capacity(self.blob.portions()[1], frame);
         Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
     }
@@ -153,7 +153,7 @@ impl Packed {
     }
 }
 
-impl Files for Packed {
+impl Files for PackedTree {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_into(Utf8Path::new(path), &mut bytes)?;
@@ -192,12 +192,12 @@ impl Files for Packed {
 }
 
 /// Counts the bytes that are read.
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     taken: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
         self.taken += read as u64;
@@ -205,7 +205,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountingReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }
@@ -217,7 +217,7 @@ impl<R: BufRead> BufRead for Counted<R> {
 }
 
 /// A scan of an archive.
-struct Look<'a> {
+struct ArchiveScan<'a> {
     place: &'a Utf8Path,
     /// Bytes of the archive.
     length: u64,
@@ -228,7 +228,7 @@ struct Look<'a> {
     slots: HashMap<Utf8PathBuf, Slot>,
 }
 
-impl Look<'_> {
+impl ArchiveScan<'_> {
     fn unreadable(&self, error: io::Error) -> PackedError {
         PackedError::Read { place: self.place.to_owned(), at: self.at, length: self.length, error }
     }
@@ -238,7 +238,7 @@ impl Look<'_> {
     }
 
     /// Scans a frame, which ends between two entries.
-    fn frame(&mut self, from: &mut Counted<impl BufRead>) -> Result<(), PackedError> {
+    fn frame(&mut self, from: &mut CountingReader<impl BufRead>) -> Result<(), PackedError> {
         let decoder = zstd::Decoder::with_buffer(from).map_err(|error| self.unreadable(error))?;
         let mut frame = tar::Archive::new(decoder.single_frame().take(FRAME_MAX));
         let mut long: Option<Utf8PathBuf> = None;

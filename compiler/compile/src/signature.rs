@@ -159,13 +159,13 @@ impl Signer {
 
 /// A public key that trees have to be signed by.
 #[derive(Debug, Clone)]
-pub struct Signee {
+pub struct TrustedKey {
     key: PublicKey,
 }
 
-impl Signee {
+impl TrustedKey {
     /// Reads a public key, the `.pub` file beside a private one.
-    pub fn read(path: &Utf8Path) -> Result<Signee, SignatureError> {
+    pub fn read(path: &Utf8Path) -> Result<TrustedKey, SignatureError> {
         let text = text(path)?;
         let fault = |reason: String| SignatureError::Key { path: path.to_owned(), reason };
         if text.starts_with(PRIVATE) {
@@ -174,7 +174,7 @@ impl Signee {
         }
         let key = PublicKey::from_openssh(text.trim()).map_err(|error| fault(error.to_string()))?;
         match key.algorithm() {
-            Algorithm::Ed25519 => Ok(Signee { key }),
+            Algorithm::Ed25519 => Ok(TrustedKey { key }),
             other => Err(fault(format!("it is of kind `{other}`"))),
         }
     }
@@ -196,7 +196,7 @@ impl SignedTree {
     /// Checks the signatures of a tree: at least `needed` of the keys signed it, or all of them.
     pub fn open(
         tree: Box<dyn Files>,
-        by: &[Signee],
+        by: &[TrustedKey],
         needed: Option<usize>,
     ) -> Result<SignedTree, SignatureError> {
         // The short file first, so that an unsigned tree is refused without reading its manifest.
@@ -209,10 +209,11 @@ impl SignedTree {
         let signatures = parse(&bytes).map_err(SignatureError::Damaged)?;
         let read = tree.read_within(Utf8Path::new(MANIFEST), MANIFEST_MAX, &mut manifest);
         read.map_err(SignatureError::Manifest)?;
-        let signed = |signee: &&Signee| {
+        let signed = |signee: &&TrustedKey| {
             signatures.iter().any(|signature| signee.key.verify(NAMESPACE, &manifest, signature).is_ok())
         };
-        let keys: BTreeMap<String, &Signee> = by.iter().map(|signee| (name(&signee.key), signee)).collect();
+        let keys: BTreeMap<String, &TrustedKey> =
+            by.iter().map(|signee| (name(&signee.key), signee)).collect();
         let missing: Vec<&str> =
             keys.iter().filter(|(_, signee)| !signed(signee)).map(|(name, _)| name.as_str()).collect();
         // The caller rejects a threshold of 0, or of more keys than there are.

@@ -95,7 +95,7 @@ pub fn tree_unless_stopped(
     if let (true, Some(old)) = (within, &old) {
         refuse_stale(old, job, &units, &remembered, target.place)?;
     }
-    if let Some(report) = unchanged(job, target, known)? {
+    if let Some(report) = unchanged_report(job, target, known)? {
         return if done(job.units()).is_break() { Err(CompileError::Stopped) } else { Ok(report) };
     }
     let new = staging.open()?;
@@ -136,7 +136,11 @@ pub fn tree_unless_stopped(
 
 /// The report on a tree that is already up to date. It is not touched, which avoids waiting for the disk; a tree that
 /// was never synced is written again if it is to be synced now.
-fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<Report>, CompileError> {
+fn unchanged_report(
+    job: &Job<'_>,
+    target: Target<'_>,
+    known: &State,
+) -> Result<Option<Report>, CompileError> {
     if job.is_partial() || !(known.synced || target.sync == Sync::No) {
         return Ok(None);
     }

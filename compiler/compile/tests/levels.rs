@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "the files here go through all stages")]
 mod support;
 
-use closc_compile::front::{NoWarning, Options, Reading, Source, read_text, rules, warning};
+use closc_compile::front::{LevelError, Options, Reading, Source, read_text, rules, warning};
 use closc_diagnostics::{Level, Levels, show};
 
 use support::Case;
@@ -113,13 +113,13 @@ fn levels_change_no_plan() {
 #[test]
 fn a_code_is_that_of_a_warning() {
     let near = |code: &str| match warning(code) {
-        Err(NoWarning::Unknown { nearest, .. }) => nearest,
+        Err(LevelError::Unknown { nearest, .. }) => nearest,
         other => panic!("{code}: {other:?}"),
     };
     assert_eq!(near("W0830"), Some("W0803"));
     assert_eq!(near("w0803"), Some("W0803"));
     assert_eq!(near("unused-settings"), None);
-    assert!(matches!(warning("E0203"), Err(NoWarning::Error { code: "E0203", .. })));
+    assert!(matches!(warning("E0203"), Err(LevelError::Error { code: "E0203", .. })));
     for rule in rules().into_iter().filter(|rule| rule.code.starts_with('W')) {
         assert_eq!(warning(rule.code), Ok(rule));
     }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files as _, paths};
-use closc_compile::{Job, Packed, PackedError, Part, archive, memory};
+use closc_compile::{Job, PackedError, PackedTree, Part, archive, memory};
 use closc_files::disk::Sync;
 use closc_render::Templates;
 use closc_tests::shape::Shape;
@@ -28,7 +28,7 @@ fn what_is_packed_is_read_and_any_program_unpacks_it() {
     let templates = Templates::shipped();
     let job = Job::new(&plan, &templates, blake3::hash(b""), Part::default()).unwrap();
     archive(&job, &file, Sync::No, &|_| {}).unwrap();
-    let (packed, memory) = (Packed::open(&file).unwrap(), memory(&plan).unwrap());
+    let (packed, memory) = (PackedTree::open(&file).unwrap(), memory(&plan).unwrap());
     assert_eq!(packed.list(), memory.list());
     for (path, bytes) in memory.files.iter().filter(|(path, _)| *path != paths::MANIFEST) {
         assert_eq!(&packed.read(path.as_str()).unwrap(), bytes, "`{path}`");
@@ -90,7 +90,7 @@ fn what_a_stranger_packs_is_refused_with_its_place() {
         let whole = packed(&[honest.clone(), bytes]);
         let at = packed(std::slice::from_ref(&honest)).len();
         std::fs::write(&file, whole).unwrap();
-        let error = Packed::open(&file).unwrap_err().to_string();
+        let error = PackedTree::open(&file).unwrap_err().to_string();
         assert!(error.contains(part), "{what}: {error}");
         assert!(error.contains(&format!("at byte {at}")), "{what}: {error}");
     }
@@ -108,13 +108,13 @@ fn a_bomb_is_refused() {
         encoder.write_all(&zeros).unwrap();
     }
     std::fs::write(&file, encoder.finish().unwrap()).unwrap();
-    let error = Packed::open(&file).unwrap_err();
+    let error = PackedTree::open(&file).unwrap_err();
     assert!(matches!(error, PackedError::Refused { .. }), "{error}");
     assert!(error.to_string().contains("unpack to 67108864 and more"), "{error}");
     let whole = packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])]);
     for end in [1, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&file, &whole[..end]).unwrap();
-        assert!(Packed::open(&file).is_err(), "{end} of {} bytes", whole.len());
+        assert!(PackedTree::open(&file).is_err(), "{end} of {} bytes", whole.len());
     }
 }
 
@@ -125,11 +125,11 @@ fn a_file_of_gigabytes_is_refused_at_its_head() {
     let file = place.root.join("tree.tar.zst");
     for name in ["manifest.json", "manifest.json.sig", "switches/p0-t0-001/entries.txtpb"] {
         std::fs::write(&file, packed(&[entry(name, tar::EntryType::Regular, 3 << 30, &[7; 600])])).unwrap();
-        let error = Packed::open(&file).unwrap_err().to_string();
+        let error = PackedTree::open(&file).unwrap_err().to_string();
         assert!(error.contains("an entry has 3221225472 bytes, and files have at most 268435456"), "{error}");
     }
     std::fs::write(&file, packed(&[entry("a", tar::EntryType::Regular, 600, &[7; 600])])).unwrap();
-    let (opened, mut bytes) = (Packed::open(&file).unwrap(), Vec::new());
+    let (opened, mut bytes) = (PackedTree::open(&file).unwrap(), Vec::new());
     let error = opened.read_within("a".into(), 599, &mut bytes).unwrap_err();
     assert_eq!((error.to_string().as_str(), bytes.capacity()), ("is larger than 599 bytes", 0));
     opened.read_within("a".into(), 600, &mut bytes).unwrap();

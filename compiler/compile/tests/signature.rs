@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files as _, Manifest, Release};
-use closc_compile::{Folder, Job, NAMESPACE, Selection, SignedTree, Signee, Signer, Target, tree};
+use closc_compile::{Folder, Job, NAMESPACE, Selection, SignedTree, Signer, Target, TrustedKey, tree};
 use closc_files::disk::Sync;
 use closc_plan::Plan;
 use closc_render::Templates;
@@ -51,7 +51,7 @@ impl Place {
     }
 
     fn open(&self, key: &Utf8Path) -> Result<SignedTree, String> {
-        let by = Signee::read(&key.with_extension("pub")).map_err(|error| error.to_string())?;
+        let by = TrustedKey::read(&key.with_extension("pub")).map_err(|error| error.to_string())?;
         SignedTree::open(Box::new(Folder::new(self.tree())), &[by], None).map_err(|error| error.to_string())
     }
 }
@@ -118,7 +118,10 @@ fn keys_that_others_can_read_and_other_kinds_are_refused() {
     );
     fs::write(place.root.join("no.pub"), "ssh-rsa AAAA").unwrap();
     assert!(
-        Signee::read(&place.root.join("no.pub")).unwrap_err().to_string().contains("is not an Ed25519 key")
+        TrustedKey::read(&place.root.join("no.pub"))
+            .unwrap_err()
+            .to_string()
+            .contains("is not an Ed25519 key")
     );
 }
 
@@ -128,8 +131,8 @@ fn several_keys_sign_and_a_threshold_of_them_suffices() {
     let place = Place::new();
     let keys: Vec<Utf8PathBuf> = (1..=3).map(|number| place.key(number)).collect();
     let signers: Vec<Signer> = keys.iter().map(|key| Signer::read(key).unwrap()).collect();
-    let signees: Vec<Signee> =
-        keys.iter().map(|key| Signee::read(&key.with_extension("pub")).unwrap()).collect();
+    let signees: Vec<TrustedKey> =
+        keys.iter().map(|key| TrustedKey::read(&key.with_extension("pub")).unwrap()).collect();
     let compile = |signers: &[Signer]| {
         let templates = Templates::shipped();
         let job = Job::new(&place.plan, &templates, blake3::hash(b""), Selection::default()).expect("all");
@@ -137,7 +140,7 @@ fn several_keys_sign_and_a_threshold_of_them_suffices() {
         let release = Release { sequence: 7, expires: None };
         tree(&job.signed(signers, Some(release)), target, &|_| {}).expect("a tree");
     };
-    let open = |by: &[Signee], needed| {
+    let open = |by: &[TrustedKey], needed| {
         SignedTree::open(Box::new(Folder::new(place.tree())), by, needed).map_err(|error| error.to_string())
     };
     compile(&signers[..2]);

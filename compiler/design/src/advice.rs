@@ -18,7 +18,7 @@ const PLANES: [u16; 5] = [1, 2, 4, 8, 16];
 /// Returns the options each of which permits a design, as a user writes them.
 pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
     let permits = |need: Need| {
-        let mut any = Any(false);
+        let mut any = ExistenceSieve(false);
         space(&need, catalogue, &mut any).is_ok() && any.0
     };
     let with = |limits: Limits| permits(Need { limits, ..need.clone() });
@@ -42,9 +42,9 @@ pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
 }
 
 /// Whether there is a design. The search ends soon after the first.
-struct Any(bool);
+struct ExistenceSieve(bool);
 
-impl<'a> Sieve<'a> for Any {
+impl<'a> Sieve<'a> for ExistenceSieve {
     fn omits(&self, _: &Design<'a>, _: u8) -> bool {
         self.0
     }

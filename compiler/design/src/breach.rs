@@ -67,10 +67,10 @@ pub(crate) enum Breach {
 
 /// Returns the reasons, for people.
 pub fn breaches(need: &Need, design: &Design<'_>) -> Vec<String> {
-    found(need, design).iter().map(ToString::to_string).collect()
+    find_breaches(need, design).iter().map(ToString::to_string).collect()
 }
 
-fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
+fn find_breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let limits = &need.limits;
     let mut found = shape(need, design);
     let ratio = design.oversubscription();

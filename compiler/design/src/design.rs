@@ -70,7 +70,7 @@ impl Tier<'_> {
 
 /// The third tier.
 #[derive(Debug, Clone)]
-pub struct Third<'a> {
+pub struct ThirdTier<'a> {
     /// Its switches.
     pub tier: Tier<'a>,
     /// Zones below it.
@@ -83,7 +83,7 @@ pub struct Third<'a> {
     pub zone_bits: u8,
 }
 
-impl Third<'_> {
+impl ThirdTier<'_> {
     /// Bits of the zone in files that do not state them.
     pub(crate) const ZONE_BITS: u8 = 4;
     /// The most bits that a file can state.
@@ -95,8 +95,8 @@ impl Third<'_> {
 
     /// Returns the bits of the zone and of the index in uSIDs, if the file states them.
     pub(crate) fn stated_bits(&self) -> Option<[u8; 2]> {
-        let [zone, index] = [self.zone_bits, Third::USID_BITS - self.zone_bits];
-        (zone != Third::ZONE_BITS).then_some([zone, index])
+        let [zone, index] = [self.zone_bits, ThirdTier::USID_BITS - self.zone_bits];
+        (zone != ThirdTier::ZONE_BITS).then_some([zone, index])
     }
 }
 
@@ -128,7 +128,7 @@ pub struct Design<'a> {
     /// The tier above. Without one it has no switches and no ports.
     pub t1: Tier<'a>,
     /// The highest tier of three.
-    pub third: Option<Third<'a>>,
+    pub third: Option<ThirdTier<'a>>,
 }
 
 /// Returns the uplinks of a switch.

@@ -10,7 +10,7 @@ use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
 use closc_platform::{Release, SkuFeature, Standing};
 
-use crate::design::{Design, Side, Third, Tier};
+use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
 use crate::routing::how;
 
@@ -62,7 +62,7 @@ pub fn text(
     need: &Need,
     design: &Design<'_>,
     (qos, is_firm): (&str, bool),
-    later: Option<&Third<'_>>,
+    later: Option<&ThirdTier<'_>>,
 ) -> String {
     let mut text = String::new();
     let routing = design.routing;
@@ -107,7 +107,7 @@ tiers:
     tiers(&mut text, need, design);
     segments(&mut text, design.routing, later.or(design.third.as_ref()));
     cables(&mut text, design);
-    let _ = write!(text, "\nqos: {qos}  # {}\n", what(qos));
+    let _ = write!(text, "\nqos: {qos}  # {}\n", profile_line(qos));
     if let Some((hwsku, release)) = design.later_release() {
         let os = design.os.word();
         let _ = write!(text, "\nreleases: {{ {os}: {release} }}  # the first with hwsku {hwsku}\n");
@@ -167,7 +167,7 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
 }
 
 /// Writes the widths of addresses and uSIDs of three tiers.
-fn segments(text: &mut String, routing: Routing, third: Option<&Third<'_>>) {
+fn segments(text: &mut String, routing: Routing, third: Option<&ThirdTier<'_>>) {
     let Some(third) = third else { return };
     let stated = third.stated_bits();
     if routing.is_source_routed() {
@@ -247,7 +247,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
         number(design.t1.switches.into()),
         for_growth(&kept)
     );
-    if let Some(Third { tier, rows, ports_per_zone, .. }) = &design.third {
+    if let Some(ThirdTier { tier, rows, ports_per_zone, .. }) = &design.third {
         let wiring = if *rows == 1 { String::new() } else { format!(", wiring: rows, rows: {rows}") };
         let kept = spare(tier);
         let _ = writeln!(
@@ -304,7 +304,7 @@ fn cables(text: &mut String, design: &Design<'_>) {
     }
 }
 
-fn what(qos: &str) -> &'static str {
+fn profile_line(qos: &str) -> &'static str {
     match qos {
         "lossy-trim" => "full queues trim packets, so that receivers ask again at once",
         "lossless" => "full queues pause their senders",

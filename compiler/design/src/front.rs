@@ -9,13 +9,13 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 
 use crate::design::Design;
-use crate::measure::{Compared, Measure, Objective, Unmeasured, hops};
+use crate::measure::{Criteria, Measure, MeasureError, Objective, hops};
 use crate::space::Sieve;
 
 /// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept:
 /// of those that need an assumed limit, and of the others.
 pub struct Candidates<'a, 'p> {
-    numbers: Compared<'p>,
+    numbers: Criteria<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
     /// By routing, measures of designs that passed the checks, and whether within published limits. Designs that one of
     /// them beats are omitted.
@@ -35,7 +35,7 @@ pub struct Candidates<'a, 'p> {
 
 /// A design that passed the checks.
 #[derive(Debug, Clone)]
-pub struct Found<'a> {
+pub struct FrontDesign<'a> {
     /// Its numbers.
     pub measure: Measure,
     /// The design.
@@ -46,7 +46,7 @@ pub struct Found<'a> {
 }
 
 /// Designs of which none beats another.
-pub type Front<'a> = Vec<Found<'a>>;
+pub type Front<'a> = Vec<FrontDesign<'a>>;
 
 /// Result of the checks of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum Verdict {
     Refused,
 }
 
-impl Found<'_> {
+impl FrontDesign<'_> {
     /// Returns whether it is better than a design with this measure. `is_firm` tells whether every limit that this design
     /// needs is published or measured.
     pub fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
@@ -69,7 +69,7 @@ impl Found<'_> {
 
 impl<'a, 'p> Candidates<'a, 'p> {
     /// Starts without a design.
-    pub fn new(numbers: Compared<'p>) -> Self {
+    pub fn new(numbers: Criteria<'p>) -> Self {
         Candidates {
             numbers,
             by_routing: BTreeMap::new(),
@@ -133,14 +133,14 @@ impl<'a, 'p> Candidates<'a, 'p> {
         *self.compared_by_routing.entry(design.routing.word()).or_default() += 1;
         let measure = match design.measure(self.numbers, &design.media()) {
             Ok(measure) => measure,
-            Err(Unmeasured::Price) => {
+            Err(MeasureError::Price) => {
                 if let (0, Some(prices)) = (self.unpriced, self.numbers.prices) {
                     self.missing = prices.missing(&design.bill()).map(str::to_owned).collect();
                 }
                 self.unpriced += 1;
                 return;
             }
-            Err(Unmeasured::Power) => {
+            Err(MeasureError::Power) => {
                 if self.unpublished == 0 {
                     [self.powerless, _] = design.power(&design.media()).unpublished();
                 }
@@ -186,7 +186,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
                         Verdict::Refused => continue,
                     };
                     if !front.iter().any(|better| better.beats(&measure, is_firm)) {
-                        front.push(Found { measure, design, is_firm });
+                        front.push(FrontDesign { measure, design, is_firm });
                     }
                     if is_firm {
                         break;
@@ -208,8 +208,8 @@ impl<'a> Sieve<'a> for Candidates<'a, '_> {
                 self.is_below_bar(floor.routing, &measure, || floor.t0_exceeds_assumed())
             }
             // A design with these parts cannot be compared either. One of them gives the reason.
-            Err(Unmeasured::Price) => self.unpriced > 0,
-            Err(Unmeasured::Power) => self.unpublished > 0,
+            Err(MeasureError::Price) => self.unpriced > 0,
+            Err(MeasureError::Power) => self.unpublished > 0,
         }
     }
 
@@ -253,7 +253,7 @@ fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
 
 /// Orders a front: the best by the objective first, then the best by each measure, then the rest by the objective.
 pub fn order(front: &mut Front<'_>, objective: Objective) {
-    let by_objective = |found: &Found<'_>| (objective.of(&found.measure), found.measure);
+    let by_objective = |found: &FrontDesign<'_>| (objective.of(&found.measure), found.measure);
     front.sort_by_key(by_objective);
     let mut leads: Vec<Measure> = front.first().map(|found| found.measure).into_iter().collect();
     for other in Objective::ALL {

@@ -32,7 +32,7 @@ pub struct Measure {
 
 /// Numbers that are compared only if a user asks for it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Compared<'p> {
+pub struct Criteria<'p> {
     /// Prices, where cost is compared.
     pub prices: Option<&'p Prices>,
     /// Whether typical power is compared.
@@ -41,7 +41,7 @@ pub struct Compared<'p> {
 
 /// Why a design cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unmeasured {
+pub enum MeasureError {
     /// An item has no price.
     Price,
     /// A switch or a module has no published power.
@@ -86,11 +86,11 @@ impl Design<'_> {
     ///
     /// # Errors
     ///
-    /// [`Unmeasured`] if an item has no price, or no published power, and the comparison needs it.
-    pub fn measure(&self, compared: Compared<'_>, media: &Media<'_>) -> Result<Measure, Unmeasured> {
+    /// [`MeasureError`] if an item has no price, or no published power, and the comparison needs it.
+    pub fn measure(&self, compared: Criteria<'_>, media: &Media<'_>) -> Result<Measure, MeasureError> {
         let cost = compared.prices.map_or(Some(0), |prices| prices.total(self.items()));
         let power = if compared.power { self.power(media).typical() } else { Some(0) };
-        let (cost, power) = (cost.ok_or(Unmeasured::Price)?, power.ok_or(Unmeasured::Power)?);
+        let (cost, power) = (cost.ok_or(MeasureError::Price)?, power.ok_or(MeasureError::Power)?);
         Ok(Measure {
             switches: self.tiers().map(|tier| tier.switches).sum(),
             capacity: self.tiers().map(Tier::capacity).sum(),

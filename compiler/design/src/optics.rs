@@ -13,7 +13,7 @@ pub(crate) struct Figures {
 }
 
 /// Modules of one kind, and the media that they terminate.
-struct Known {
+struct ModuleClass {
     media: &'static [&'static str],
     /// Number and speed of the cage's lanes, all in use; `None` if any.
     lanes: Option<(u8, Speed)>,
@@ -22,15 +22,23 @@ struct Known {
 
 const LANE: Speed = Speed::gbps(100);
 
-static MODULES: &[Known] = &[
+static MODULES: &[ModuleClass] = &[
     // Passive copper has an EEPROM only: NVIDIA LinkX, passive DAC. Namespaces have no module.
-    Known { media: &["dac", "virtual"], lanes: None, figures: Figures { typical: 0, maximum: 0 } },
+    ModuleClass { media: &["dac", "virtual"], lanes: None, figures: Figures { typical: 0, maximum: 0 } },
     // docs.nvidia.com, MMS4X00-NS (800G, 2xDR4), Specifications: 16 W, at most 17 W, in all configurations.
-    Known { media: &["dr4", "dr8"], lanes: Some((8, LANE)), figures: Figures { typical: 16, maximum: 17 } },
+    ModuleClass {
+        media: &["dr4", "dr8"],
+        lanes: Some((8, LANE)),
+        figures: Figures { typical: 16, maximum: 17 },
+    },
     // docs.nvidia.com, MMS4X00-NS400 (400G DR4).
-    Known { media: &["dr4"], lanes: Some((4, LANE)), figures: Figures { typical: 9, maximum: 9 } },
+    ModuleClass { media: &["dr4"], lanes: Some((4, LANE)), figures: Figures { typical: 9, maximum: 9 } },
     // docs.nvidia.com, MMA4Z00-NS400 and MMA1Z00-NS400 (400G SR4), of the reach of VR4.
-    Known { media: &["sr4", "vr"], lanes: Some((4, LANE)), figures: Figures { typical: 8, maximum: 9 } },
+    ModuleClass {
+        media: &["sr4", "vr"],
+        lanes: Some((4, LANE)),
+        figures: Figures { typical: 8, maximum: 9 },
+    },
 ];
 
 /// Media with attached plugs, for which no modules are bought.
@@ -43,7 +51,7 @@ pub fn is_assembly(medium: &str) -> bool {
 
 /// Returns the power of the module that terminates a medium in a cage with `lanes` lanes of the speed `lane`.
 pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
-    let fits = |known: &&Known| {
+    let fits = |known: &&ModuleClass| {
         known.media.contains(&medium) && known.lanes.is_none_or(|wanted| wanted == (lanes, lane))
     };
     MODULES.iter().find(fits).map(|known| known.figures)

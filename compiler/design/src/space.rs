@@ -13,20 +13,20 @@ use closc_platform::capability::{Capability, Support};
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
-use crate::design::{Design, Side, Third, Tier};
+use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::{Limits, Need};
-use crate::outside::{self, Outside};
 use crate::panel::{Model, Panel, accepts, panels};
+use crate::search_error::{self, SearchError};
 
 /// The most T0s of a plane: those of all zones that addresses can number.
-const GROUPS_MAX: u32 = Third::ZONES_MAX * u16::MAX as u32;
+const GROUPS_MAX: u32 = ThirdTier::ZONES_MAX * u16::MAX as u32;
 
 /// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
 
 /// One part of the search: the values that its designs share.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'n> {
+pub(crate) struct SearchPart<'n> {
     pub(crate) need: &'n Need,
     pub(crate) planes: u16,
     /// Planes by NIC.
@@ -98,8 +98,12 @@ impl<'a, F: FnMut(Design<'a>)> Sieve<'a> for F {
 ///
 /// # Errors
 ///
-/// [`Outside`] where there is none.
-pub fn space<'a>(need: &Need, catalogue: &'a Catalogue, sieve: &mut dyn Sieve<'a>) -> Result<(), Outside> {
+/// [`SearchError`] where there is none.
+pub fn space<'a>(
+    need: &Need,
+    catalogue: &'a Catalogue,
+    sieve: &mut dyn Sieve<'a>,
+) -> Result<(), SearchError> {
     part_of_space(need, catalogue, Effort::All, sieve)
 }
 
@@ -107,13 +111,13 @@ pub fn space<'a>(need: &Need, catalogue: &'a Catalogue, sieve: &mut dyn Sieve<'a
 ///
 /// # Errors
 ///
-/// [`Outside`] where there is none.
+/// [`SearchError`] where there is none.
 pub fn sample<'a>(
     need: &Need,
     catalogue: &'a Catalogue,
     most: usize,
     sieve: &mut dyn Sieve<'a>,
-) -> Result<(), Outside> {
+) -> Result<(), SearchError> {
     part_of_space(need, catalogue, Effort::Sample(most), sieve)
 }
 
@@ -122,31 +126,31 @@ fn part_of_space<'a>(
     catalogue: &'a Catalogue,
     effort: Effort,
     sieve: &mut dyn Sieve<'a>,
-) -> Result<(), Outside> {
+) -> Result<(), SearchError> {
     let models = models(need, catalogue)?;
     let speeds = speeds(need, &models)?;
     let by_nic = by_nic(need)?;
     let (mut has_ports, mut is_empty) = (false, true);
     for routing in routings(need, &by_nic) {
         for part in parts(need, &speeds, routing, effort) {
-            let mut found = Found { sieve: &mut *sieve, is_empty: &mut is_empty };
+            let mut found = RecordingSieve { sieve: &mut *sieve, is_empty: &mut is_empty };
             has_ports |= part.designs(&models, &mut found);
         }
     }
     match (is_empty, has_ports) {
         (false, _) => Ok(()),
-        (true, true) => Err(Outside::Limits),
-        (true, false) => Err(outside::no_ports(need, &speeds, &models)),
+        (true, true) => Err(SearchError::Limits),
+        (true, false) => Err(search_error::no_ports(need, &speeds, &models)),
     }
 }
 
 /// A sieve that records whether there was a design.
-pub(crate) struct Found<'s, 'a> {
+pub(crate) struct RecordingSieve<'s, 'a> {
     sieve: &'s mut dyn Sieve<'a>,
     is_empty: &'s mut bool,
 }
 
-impl<'a> Found<'_, 'a> {
+impl<'a> RecordingSieve<'_, 'a> {
     /// Returns whether designs with at least these parts can be omitted: there are others.
     pub(crate) fn omits(&mut self, floor: &Design<'a>, tiers: u8) -> bool {
         let omits = self.sieve.omits(floor, tiers);
@@ -161,20 +165,20 @@ impl<'a> Found<'_, 'a> {
 }
 
 /// Returns the platforms to try.
-fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, Outside> {
+fn models<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<Model<'a>>, SearchError> {
     let model = |platform| Model { platform, chassis: catalogue.chassis(platform) };
     if need.platforms.is_empty() {
         let sold = || catalogue.iter().filter(|platform| is_sold(platform));
         let unknown = need.vendors.iter().find(|vendor| sold().all(|platform| platform.vendor() != **vendor));
         if let Some(vendor) = unknown {
             let suitable = sold().filter(|platform| need.oses.iter().any(|os| platform.supports(*os)));
-            return Err(Outside::vendor(vendor, suitable.map(|platform| platform.vendor())));
+            return Err(SearchError::vendor(vendor, suitable.map(|platform| platform.vendor())));
         }
         return Ok(sold().filter(|platform| need.is_of_vendor(platform)).map(model).collect());
     }
     let named = |name: &String| {
         let found = catalogue.get(name).map(model);
-        found.ok_or_else(|| Outside::platform(name, catalogue))
+        found.ok_or_else(|| SearchError::platform(name, catalogue))
     };
     need.platforms.iter().map(named).collect()
 }
@@ -186,7 +190,7 @@ fn is_sold(platform: &Platform) -> bool {
 }
 
 /// Returns the numbers of planes to try that keep the limit on the failure of a T0, each with the speed of a port.
-fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Outside> {
+fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, SearchError> {
     divides_into_rails(need.nics_per_node, need.rails)?;
     divides_into_nodes(need.nics, need.nics_per_node)?;
     if let Some(few) = too_few(need) {
@@ -195,36 +199,36 @@ fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Outsid
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
     if speeds.is_empty() {
-        return Err(Outside::Speed(need.speed));
+        return Err(SearchError::Speed(need.speed));
     }
     let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
     let keep: Vec<(u16, Speed)> =
         speeds.into_iter().filter(|(planes, _)| u32::from(*planes) >= least).collect();
-    if keep.is_empty() { Err(Outside::planes(need, models, least)) } else { Ok(keep) }
+    if keep.is_empty() { Err(SearchError::planes(need, models, least)) } else { Ok(keep) }
 }
 
 /// Checks that the NICs of a node are the same number on each rail.
 ///
 /// # Errors
 ///
-/// [`Outside::Rails`].
-pub fn divides_into_rails(node: u8, rails: u8) -> Result<(), Outside> {
+/// [`SearchError::Rails`].
+pub fn divides_into_rails(node: u8, rails: u8) -> Result<(), SearchError> {
     let divides = rails > 0 && node.is_multiple_of(rails);
-    if divides { Ok(()) } else { Err(Outside::Rails { rails, nics: node }) }
+    if divides { Ok(()) } else { Err(SearchError::Rails { rails, nics: node }) }
 }
 
 /// Checks that NICs are a whole number of nodes.
 ///
 /// # Errors
 ///
-/// [`Outside::Nodes`].
-pub fn divides_into_nodes(nics: u32, node: u8) -> Result<(), Outside> {
+/// [`SearchError::Nodes`].
+pub fn divides_into_nodes(nics: u32, node: u8) -> Result<(), SearchError> {
     let per_node = u32::from(node);
     if nics.is_multiple_of(per_node) {
         return Ok(());
     }
     let next = nics.checked_next_multiple_of(per_node).unwrap_or(nics - nics % per_node);
-    Err(Outside::Nodes { nics, node, next })
+    Err(SearchError::Nodes { nics, node, next })
 }
 
 /// Returns whether the need permits fabrics of one tier: only static routes forward without uplinks, and a switch joins
@@ -236,7 +240,7 @@ fn permits_one_tier(need: &Need) -> bool {
 }
 
 /// Returns the reason if there are too few NICs for two T0s, or for two NICs on each switch of a single tier.
-fn too_few(need: &Need) -> Option<Outside> {
+fn too_few(need: &Need) -> Option<SearchError> {
     let (rails, node) = (u32::from(need.rails), u32::from(need.nics_per_node));
     let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
     let two = node * (2 * u32::from(zones)).div_ceil(rails);
@@ -248,26 +252,26 @@ fn too_few(need: &Need) -> Option<Outside> {
         (false, _) => two,
     };
     let is_one = permits_one_tier(need);
-    (need.nics < least).then_some(Outside::Few { nics: need.nics, least, is_one })
+    (need.nics < least).then_some(SearchError::Few { nics: need.nics, least, is_one })
 }
 
 /// Returns the numbers of planes by NIC to try: those that divide the rails.
-fn by_nic(need: &Need) -> Result<Vec<u32>, Outside> {
+fn by_nic(need: &Need) -> Result<Vec<u32>, SearchError> {
     let divides = |zones: &u8| *zones > 0 && need.rails.is_multiple_of(*zones);
     let by_nic: Vec<u32> = need.planes_by_nic.iter().copied().filter(divides).map(u32::from).collect();
     if by_nic.is_empty() {
-        return Err(Outside::ByNic { rails: need.rails });
+        return Err(SearchError::ByNic { rails: need.rails });
     }
     let has_static = need.routings.contains(&Routing::EcmpStatic);
     if need.tiers.iter().all(|tiers| *tiers == 1) && !permits_one_tier(need) {
         return Err(if has_static {
-            Outside::OneTierRails { rails: need.rails }
+            SearchError::OneTierRails { rails: need.rails }
         } else {
-            Outside::OneTierRouting
+            SearchError::OneTierRouting
         });
     }
     let is_possible = by_nic.contains(&1) || need.routings.iter().any(|routing| !routing.is_source_routed());
-    if is_possible { Ok(by_nic) } else { Err(Outside::ByNicRouting) }
+    if is_possible { Ok(by_nic) } else { Err(SearchError::ByNicRouting) }
 }
 
 /// Returns the routings to try, each with its numbers of planes by NIC.
@@ -292,18 +296,18 @@ fn parts<'n>(
     speeds: &'n [(u16, Speed)],
     (routing, by_nic): (Routing, u32),
     effort: Effort,
-) -> impl Iterator<Item = Part<'n>> {
+) -> impl Iterator<Item = SearchPart<'n>> {
     // If no operating system supports any of the routings, the checks report one by name.
     let is_none = !need.oses.iter().any(|os| need.routings.iter().any(|routing| supports(*os, *routing)));
     speeds.iter().copied().flat_map(move |(planes, speed)| {
         let oses = need.oses.iter().filter(move |os| is_none || supports(**os, routing));
-        oses.map(move |os| Part { need, planes, by_nic, speed, routing, os: *os, effort })
+        oses.map(move |os| SearchPart { need, planes, by_nic, speed, routing, os: *os, effort })
     })
 }
 
-impl Part<'_> {
+impl SearchPart<'_> {
     /// Adds the designs of a part. Returns whether a switch has ports for its NICs.
-    fn designs<'a>(self, models: &[Model<'a>], found: &mut Found<'_, 'a>) -> bool {
+    fn designs<'a>(self, models: &[Model<'a>], found: &mut RecordingSieve<'_, 'a>) -> bool {
         let tiers = &self.need.tiers;
         let t0s = panels(models, self.os, self.routing, Some(self.speed));
         if permits_one_tier(self.need) && self.routing.has_static_groups() {
@@ -326,7 +330,7 @@ impl Part<'_> {
     }
 
     /// Adds the design with one switch per plane and rail. Its T0s have all ports down.
-    fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut Found<'_, 'a>) {
+    fn one_tier<'a>(self, panel: &Panel<'a>, found: &mut RecordingSieve<'_, 'a>) {
         let rails = u32::from(self.need.rails);
         let per_group = self.need.nics / rails;
         let joins_all = self.by_nic == rails && panel.up.is_none();
@@ -382,7 +386,7 @@ impl Part<'_> {
         (parallel, t1s): (u32, u32),
         t1: &Panel<'a>,
         zones: u32,
-        third: Option<(Third<'a>, u32)>,
+        third: Option<(ThirdTier<'a>, u32)>,
     ) -> Design<'a> {
         let planes = u32::from(self.planes);
         let up = |split, count| Side { count, breakout: split };

@@ -4,7 +4,7 @@
 //! switch and cable of the one before it. All switches of the highest tier are there from the first stage. A single
 //! tier grows by NICs on its T0s.
 
-use crate::design::{Design, Side, Third, Tier};
+use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
 
 impl<'a> Design<'a> {
@@ -38,7 +38,7 @@ impl<'a> Design<'a> {
                 grown.t0.switches = planes * zones * self.groups;
                 grown.t1.switches = planes * zones * self.t1s();
                 let has_ports = fits(&tier);
-                grown.third = Some(Third { tier, zones, ..third.clone() });
+                grown.third = Some(ThirdTier { tier, zones, ..third.clone() });
                 has_ports.then_some(grown)
             }
         }

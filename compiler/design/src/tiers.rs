@@ -7,20 +7,20 @@ use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
 use closc_qos::units::Speed;
 
-use crate::design::{Design, Side, Third, Tier};
+use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::panel::Panel;
-use crate::space::{Base, Found, Part, T1S_MIN, Zones, holds_all_t0s};
+use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t0s};
 
 /// A T1 below T2s.
 #[derive(Clone, Copy)]
-pub(crate) struct Middle<'a> {
+pub(crate) struct MiddleSwitch<'a> {
     panel: Panel<'a>,
     higher: Breakout,
     /// The most T0s of a zone that it has ports for.
     groups: u32,
 }
 
-impl Part<'_> {
+impl SearchPart<'_> {
     /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.
     pub(crate) fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
         self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
@@ -32,7 +32,12 @@ impl Part<'_> {
     }
 
     /// Adds the two-tier designs with a T0.
-    pub(crate) fn two_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut Found<'_, 'a>) {
+    pub(crate) fn two_tiers<'a>(
+        self,
+        base: &Base<'a>,
+        above: &[Panel<'a>],
+        found: &mut RecordingSieve<'_, 'a>,
+    ) {
         let Some(split) = base.panel.up else { return };
         if found.omits(&self.lowest(base), 2) {
             return;
@@ -76,13 +81,13 @@ impl Part<'_> {
     }
 
     /// Returns the T1s that T2s can join.
-    pub(crate) fn middle<'a>(self, above: &[Panel<'a>]) -> Vec<Middle<'a>> {
+    pub(crate) fn middle<'a>(self, above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
         let rails = u32::from(self.need.rails);
         let middle = above.iter().filter_map(|panel| {
             let higher = panel.up?;
             let fits = |groups: &u32| panel.fits(*groups, t1_uplinks(*groups, panel.down.speed, higher));
             let most = (1..=panel.ports() / rails).rev().map(|units| units * rails).find(fits)?;
-            Some(Middle { panel: *panel, higher, groups: most })
+            Some(MiddleSwitch { panel: *panel, higher, groups: most })
         });
         middle.collect()
     }
@@ -91,9 +96,9 @@ impl Part<'_> {
     pub(crate) fn three_tiers<'a>(
         self,
         base: &Base<'a>,
-        (middle, above): (&[Middle<'a>], &[Panel<'a>]),
+        (middle, above): (&[MiddleSwitch<'a>], &[Panel<'a>]),
         zones: &mut Zones,
-        found: &mut Found<'_, 'a>,
+        found: &mut RecordingSieve<'_, 'a>,
     ) {
         let Some(split) = base.panel.up else { return };
         let is_needless = |t1: &Panel<'_>| t1.is_top && holds_all_t0s(self.need, t1.ports(), base.per_group);
@@ -126,9 +131,9 @@ impl Part<'_> {
     fn below<'a>(
         self,
         base: &Base<'a>,
-        (t1, t2): (&Middle<'a>, &Panel<'a>),
+        (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),
         zones: u32,
-        found: &mut Found<'_, 'a>,
+        found: &mut RecordingSieve<'_, 'a>,
     ) {
         let up = t1_uplinks(base.groups, t1.panel.down.speed, t1.higher);
         if base.groups < 2 || !t1.panel.fits(base.groups, up) {
@@ -141,7 +146,7 @@ impl Part<'_> {
             if !base.panel.fits(base.per_group, uplinks) {
                 continue;
             }
-            let third = Third { zone_bits, ..self.third(&base, t2, zones, (rows, up)) };
+            let third = ThirdTier { zone_bits, ..self.third(&base, t2, zones, (rows, up)) };
             let design = self.design(&base, (1, uplinks), &t1.panel, zones, Some((third, up)));
             if self.keeps(&design, [&base.panel, &t1.panel]) {
                 found.take(design);
@@ -150,7 +155,7 @@ impl Part<'_> {
     }
 
     /// Returns the T0s and T1s of every design of three tiers with these, if it has at least `zones` zones.
-    fn middle_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, zones: u32) -> Design<'a> {
+    fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, zones: u32) -> Design<'a> {
         let (down, t1s) = (base.groups * base.up, zones * base.up);
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
         floor.t1.switches = u32::from(self.planes) * t1s;
@@ -161,7 +166,13 @@ impl Part<'_> {
     }
 
     /// Returns the parts that every design of three tiers with these switches has, if it has at least `zones` zones.
-    fn high_floor<'a>(self, base: &Base<'a>, t1: &Middle<'a>, t2: &Panel<'a>, zones: u32) -> Design<'a> {
+    fn high_floor<'a>(
+        self,
+        base: &Base<'a>,
+        t1: &MiddleSwitch<'a>,
+        t2: &Panel<'a>,
+        zones: u32,
+    ) -> Design<'a> {
         let [up, later] =
             [base.groups, base.groups_later].map(|groups| Self::all_t1_uplinks(groups, base, t1));
         // T2s have ports for later zones from the start.
@@ -173,14 +184,14 @@ impl Part<'_> {
     }
 
     /// Returns the fewest uplinks of all T1s of a plane together, below which this many T0s are.
-    fn all_t1_uplinks(groups: u32, base: &Base<'_>, t1: &Middle<'_>) -> u32 {
+    fn all_t1_uplinks(groups: u32, base: &Base<'_>, t1: &MiddleSwitch<'_>) -> u32 {
         t1_uplinks(groups * base.up, t1.panel.down.speed, t1.higher)
     }
 
     /// Returns numbers of zones, each with the units of a zone. T0s with fewer places, or fewer zones, need more units.
     fn zones(self, nodes: u32) -> impl Iterator<Item = (u32, u32)> {
         let units = move |nodes: u32, zones: u32| self.units(nodes).map(|units| units.div_ceil(zones));
-        (2..=Third::ZONES_MAX).filter_map(move |zones| {
+        (2..=ThirdTier::ZONES_MAX).filter_map(move |zones| {
             let [now, later] = units(nodes, zones);
             let is_fewest = nodes == 1 || units(nodes - 1, zones) != [now, later];
             let is_needed = zones == 2 || units(nodes, zones - 1)[0] > now;
@@ -189,12 +200,12 @@ impl Part<'_> {
     }
 
     /// Makes a third tier of `rows` rows, below which T1s have `up` uplinks.
-    fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> Third<'a> {
+    fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> ThirdTier<'a> {
         let ports_per_zone = base.up / rows;
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
         let switches = rows * up * u32::from(self.planes);
         let tier = Tier { platform: t2.platform, chassis: t2.chassis, switches, down, up: None };
-        Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
+        ThirdTier { tier, zones, rows, ports_per_zone, zone_bits: ThirdTier::ZONE_BITS }
     }
 
     /// Returns the zones after growth. The T2s have ports for all of them from the start.
@@ -205,9 +216,9 @@ impl Part<'_> {
 
     /// Returns the bits that number the zones. Returns `None` if too few bits are left for the switches of a zone.
     fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
-        let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
-        let index_max = (1 << (Third::USID_BITS - bits)) - 1;
-        let fits = bits == Third::ZONE_BITS
+        let bits = (ThirdTier::ZONE_BITS..=ThirdTier::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
+        let index_max = (1 << (ThirdTier::USID_BITS - bits)) - 1;
+        let fits = bits == ThirdTier::ZONE_BITS
             || !self.routing.is_source_routed()
             || base.groups.max(base.up).max(base.per_group) <= index_max;
         fits.then_some(bits)

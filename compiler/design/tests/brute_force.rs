@@ -6,8 +6,8 @@ use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Compared, Design, Found, Limits, Measure, Need, Prices, Ratio, Sieve, Tier, Verdict, merged,
-    sample, space,
+    Candidates, Criteria, Design, FrontDesign, Limits, Measure, Need, Prices, Ratio, Sieve, Tier, Verdict,
+    merged, sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const BOXES: &[&str] = &["spectrum3-sn4700", "spectrum4-sn5600", "spectrum4-sn56
 const SMALL: &[&str] = &["th2-64x100g", "th3-32x400g"];
 
 /// Counts of a fabric, as a person would write them down.
-struct Plain {
+struct FabricCounts {
     switches: u64,
     capacity: u64,
     cables: u64,
@@ -45,13 +45,13 @@ fn width(platform: &Platform) -> u64 {
 }
 
 /// Every fabric of one tier: a box per plane, with all NICs on it.
-fn all_of_one(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
+fn all_of_one(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let mut found = Vec::new();
     for platform in boxes(need, catalogue) {
         let splits = platform.panel.breakouts.iter().filter(|split| split.speed == speed);
         for _ in splits.filter(|split| cages(need.nics.into(), **split) <= platform.panel.cages.into()) {
-            found.push(Plain {
+            found.push(FabricCounts {
                 switches: planes.into(),
                 capacity: u64::from(planes) * capacity(platform) / 1000,
                 cables: 0,
@@ -97,7 +97,7 @@ fn per_groups(need: &Need) -> impl Iterator<Item = u64> {
 }
 
 /// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
-fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
+fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let boxes = boxes(need, catalogue);
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                             continue;
                         }
                         let planes = u64::from(planes);
-                        found.push(Plain {
+                        found.push(FabricCounts {
                             switches: planes * (groups + t1s),
                             capacity: planes * (groups * capacity(low) + t1s * capacity(high)) / 1000,
                             cables: planes * groups * uplinks,
@@ -178,7 +178,7 @@ fn choices<'a>(need: &Need, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<
 }
 
 /// Every fabric of three tiers: any number of NICs on a T0, any zones, any rows of T2s.
-fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
+fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
     let rails = u64::from(need.rails);
     let mut found = Vec::new();
     for boxes in choices(need, planes, catalogue) {
@@ -202,7 +202,7 @@ fn of_zones(
     planes: u16,
     boxes: Boxes<'_>,
     (per_group, (groups, t0s), zones): (u64, (u64, u64), u64),
-) -> Vec<Plain> {
+) -> Vec<FabricCounts> {
     let Boxes { t0: (low, down, up), t1: (mid, mid_down, mid_up), t2: (high, top) } = boxes;
     let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
     let panel =
@@ -228,7 +228,7 @@ fn of_zones(
         let t0 = cages(per_group, down) + cages(*t1s, up) <= low.panel.cages.into() && *t1s <= width(low);
         t0 && zones * t1s / rows <= all
     });
-    let plain = |(rows, t1s): (u64, u64)| Plain {
+    let plain = |(rows, t1s): (u64, u64)| FabricCounts {
         switches: planes * (zones * (groups + t1s) + rows * above),
         capacity: planes
             * (zones * (groups * capacity(low) + t1s * capacity(mid)) + rows * above * capacity(high))
@@ -276,7 +276,7 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     if need.tiers.contains(&1) && need.routings.contains(&Routing::EcmpStatic) {
         plain.extend(all_of_one(need, planes, &catalogue));
     }
-    let mut candidates = Candidates::new(Compared::default());
+    let mut candidates = Candidates::new(Criteria::default());
     let found = space(need, &catalogue, &mut |design| candidates.add(design));
     let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
     let front = merged(fronts.into_values());
@@ -296,7 +296,7 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
                 && kept.hops <= other.hops
         });
         if !is_held {
-            let Plain { switches, capacity, cables, modules, hops } = other;
+            let FabricCounts { switches, capacity, cables, modules, hops } = other;
             return Err(format!(
                 "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops"
             ));
@@ -310,7 +310,7 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
 
 /// Returns whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
 /// loops end at some numbers of T1s and parallel cables.
-fn is_founded(found: &Found<'_>, front: &[Found<'_>], plain: &[Plain]) -> bool {
+fn is_founded(found: &FrontDesign<'_>, front: &[FrontDesign<'_>], plain: &[FabricCounts]) -> bool {
     let (design, measure) = (&found.design, &found.measure);
     let values = |measure: &Measure| measure.numbers().map(|(_, value)| value);
     let is_beaten = front.iter().any(|other| {
@@ -320,8 +320,8 @@ fn is_founded(found: &Found<'_>, front: &[Found<'_>], plain: &[Plain]) -> bool {
     let is_beyond = design.third.is_none()
         && (u64::from(design.t1s()) > T1S_MAX || u64::from(design.parallel) > PARALLEL_MAX);
     let numbers = [u64::from(measure.switches), measure.capacity, measure.cables, measure.modules];
-    let has = |plain: &Plain| {
-        let Plain { switches, capacity, cables, modules, hops } = *plain;
+    let has = |plain: &FabricCounts| {
+        let FabricCounts { switches, capacity, cables, modules, hops } = *plain;
         hops == measure.hops && [switches, capacity, cables, modules] == numbers
     };
     !is_beaten && (is_beyond || plain.iter().any(has))
@@ -383,7 +383,7 @@ proptest! {
 /// The front of a need, without checks of files.
 fn front(need: &Need) -> Vec<Measure> {
     let catalogue = Catalogue::builtin();
-    let mut candidates = Candidates::new(Compared::default());
+    let mut candidates = Candidates::new(Criteria::default());
     // Outside of the search means an empty front.
     let _outside = space(need, &catalogue, &mut candidates);
     let fronts = candidates.fronts(|_| Ok::<_, Infallible>(Verdict::Firm)).expect("all pass");
@@ -425,12 +425,12 @@ proptest! {
 }
 
 /// Candidates, with the number of branches that they omit.
-struct Counted<'c, 'a, 'p> {
+struct CountedCandidates<'c, 'a, 'p> {
     candidates: &'c mut Candidates<'a, 'p>,
     omitted: Cell<u32>,
 }
 
-impl<'a> Sieve<'a> for Counted<'_, 'a, '_> {
+impl<'a> Sieve<'a> for CountedCandidates<'_, 'a, '_> {
     fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
         let omits = self.candidates.omits(floor, tiers);
         self.omitted.set(self.omitted.get() + u32::from(omits));
@@ -456,11 +456,11 @@ fn a_bar_omits_nothing_of_the_front() {
         (SMALL, 77, 2, 400),
     ] {
         let need = need(boxes, nodes, planes, speed, (1, 1));
-        let mut samples = Candidates::new(Compared::default());
+        let mut samples = Candidates::new(Criteria::default());
         sample(&need, &catalogue, 1, &mut samples).expect("there are designs");
         let firm = |_: &Design<'_>| Ok::<_, Infallible>(Verdict::Firm);
         let Ok(mut candidates) = samples.into_bar(usize::MAX, firm);
-        let mut counted = Counted { candidates: &mut candidates, omitted: Cell::new(0) };
+        let mut counted = CountedCandidates { candidates: &mut candidates, omitted: Cell::new(0) };
         space(&need, &catalogue, &mut counted).expect("there are designs");
         omitted += counted.omitted.get();
         let Ok(fronts) = candidates.fronts(firm);
@@ -491,8 +491,9 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         let is_assumed = design.tiers().any(exceeds) || t0 || t1;
         Ok::<_, Infallible>(if is_assumed { Verdict::Assumed } else { Verdict::Firm })
     };
-    let of =
-        |front: Vec<Found<'_>>| front.iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>();
+    let of = |front: Vec<FrontDesign<'_>>| {
+        front.iter().map(|found| (found.measure, found.is_firm)).collect::<Vec<_>>()
+    };
     let (mut assumed, mut firm) = (0, 0);
     for (nodes, planes, speed, grow_to) in
         [(96, 4, 200, None), (512, 8, 400, None), (2048, 8, 400, Some(65_536))]
@@ -501,12 +502,12 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         let need = need(&boxes, nodes, planes, speed, (1, 1));
         let limits = Limits { grow_to, ..need.limits };
         let need = Need { oses: vec![Os::Eos], rails: 8, nics_per_node: 8, limits, ..need };
-        let mut all = Candidates::new(Compared::default());
+        let mut all = Candidates::new(Criteria::default());
         space(&need, &catalogue, &mut |design| all.add(design)).expect("there are designs");
         let Ok(expected) = all.fronts(verdict);
         let expected = of(merged(expected.into_values()));
         for most in [1, 8] {
-            let mut samples = Candidates::new(Compared::default());
+            let mut samples = Candidates::new(Criteria::default());
             sample(&need, &catalogue, most, &mut samples).expect("there are designs");
             let Ok(mut candidates) = samples.into_bar(usize::MAX, verdict);
             space(&need, &catalogue, &mut candidates).expect("there are designs");
@@ -530,7 +531,7 @@ fn prices_are_a_number_of_each_design() {
     let catalogue = Catalogue::builtin();
     let parts = "cable nic-t0,1\ncable switch-switch,2\nmodule switch-switch,3\n";
     let prices = Prices::read(&format!("item,price\nspectrum4-sn5600,7\n{parts}")).expect("a table");
-    let compared = Compared { prices: Some(&prices), power: false };
+    let compared = Criteria { prices: Some(&prices), power: false };
     let found = |boxes: &[&str]| {
         let need = need(boxes, 64, 2, 400, (1, 1));
         let mut candidates = Candidates::new(compared);
@@ -541,13 +542,13 @@ fn prices_are_a_number_of_each_design() {
     };
     let (priced, none) = found(&["spectrum4-sn5600"]);
     assert!(none == 0 && !priced.is_empty());
-    for Found { measure, design, .. } in &priced {
+    for FrontDesign { measure, design, .. } in &priced {
         let nic_cables = u64::from(design.places()) * u64::from(design.planes);
         let sum = u64::from(measure.switches) * 7 + nic_cables + measure.cables * 2 + measure.modules * 3;
         assert_eq!(measure.cost, sum, "{measure:?}");
     }
     let (both, unpriced) = found(&["spectrum4-sn5600", "spectrum3-sn4700"]);
-    let measures = |front: &[Found<'_>]| front.iter().map(|found| found.measure).collect::<Vec<_>>();
+    let measures = |front: &[FrontDesign<'_>]| front.iter().map(|found| found.measure).collect::<Vec<_>>();
     assert_eq!(measures(&both), measures(&priced));
     assert!(unpriced > 0, "the reason for an empty front");
 }

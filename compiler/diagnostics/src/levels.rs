@@ -35,13 +35,13 @@ impl Level {
 }
 
 /// A level, and the setting that states it, as written.
-type Stated = (Level, String);
+type LevelSetting = (Level, String);
 
 /// Levels of warnings, by code and for the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Levels {
-    of: BTreeMap<&'static str, Stated>,
-    rest: Option<Stated>,
+    of: BTreeMap<&'static str, LevelSetting>,
+    rest: Option<LevelSetting>,
 }
 
 impl Levels {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     /// Returns the codes that remain, errors with a `!`.
-    fn left(levels: &Levels) -> Vec<String> {
+    fn remaining_codes(levels: &Levels) -> Vec<String> {
         let mut found = Diagnostics::new();
         found.push(Diagnostic::warning(&ONE, "one"));
         found.push(Diagnostic::error(&BAD, "bad"));
@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn an_error_stays_one_and_a_warning_gets_its_level() {
         let mut levels = Levels::default();
-        assert_eq!(left(&levels), ["W0001", "E0001!", "W0002"]);
+        assert_eq!(remaining_codes(&levels), ["W0001", "E0001!", "W0002"]);
         levels.state(&ONE, Level::Allow, "");
         levels.state(&TWO, Level::Deny, "");
         levels.state(&BAD, Level::Allow, "");
-        assert_eq!(left(&levels), ["E0001!", "W0002!"]);
-        assert_eq!(left(&levels.without_denials()), ["E0001!", "W0002"]);
+        assert_eq!(remaining_codes(&levels), ["E0001!", "W0002!"]);
+        assert_eq!(remaining_codes(&levels.without_denials()), ["E0001!", "W0002"]);
     }
 
     #[test]
@@ -133,13 +133,13 @@ mod tests {
         let (mut file, mut line) = (Levels::default(), Levels::default());
         file.state(&ONE, Level::Allow, "warnings.W0001");
         line.state_rest(Level::Deny, "--deny warnings");
-        assert_eq!(left(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
+        assert_eq!(remaining_codes(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
         // The first statement takes precedence.
         line.state(&ONE, Level::Warn, "--warn W0001");
-        assert_eq!(left(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
+        assert_eq!(remaining_codes(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
         let mut silent = Levels::default();
         silent.state_rest(Level::Allow, "--allow warnings");
         file.state(&TWO, Level::Deny, "warnings.W0002");
-        assert_eq!(left(&silent.or(file)), ["E0001!", "W0002!"]);
+        assert_eq!(remaining_codes(&silent.or(file)), ["E0001!", "W0002!"]);
     }
 }

@@ -22,7 +22,7 @@ use closc_topology::{
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
 
-use crate::shown::Shown;
+use crate::short_text::ShortText;
 use crate::verdict::{Sides, Verdict, note, rule};
 
 /// Hardware and operating system.
@@ -39,7 +39,7 @@ pub struct Edit<T> {
 
 /// Whether something is added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Turn {
+pub enum Toggle {
     /// It is added.
     On,
     /// It is removed.
@@ -48,7 +48,7 @@ pub enum Turn {
 
 /// An element that an exception names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Thing {
+pub enum ExceptionTarget {
     /// A plane.
     Plane(PlaneId),
     /// A switch.
@@ -63,11 +63,11 @@ pub enum Thing {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exception {
     /// An element becomes absent, or is no longer absent.
-    Absent(Turn, Thing),
+    Absent(Toggle, ExceptionTarget),
     /// An element becomes drained, or is no longer drained.
-    Drained(Turn, Thing),
+    Drained(Toggle, ExceptionTarget),
     /// A cable becomes isolated, or is no longer isolated.
-    Isolated(Turn, Link),
+    Isolated(Toggle, Link),
     /// The exception for a cable's length or medium is added, changed or removed.
     Cable(Link, Edit<Option<Cable>>),
     /// The exception for a switch's hardware or operating system is added, changed or removed.
@@ -76,7 +76,7 @@ pub enum Exception {
 
 /// Devices that have a name pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Named {
+pub enum NamedDevices {
     /// Switches of a tier.
     Tier(TierId),
     /// Nodes.
@@ -95,7 +95,7 @@ pub enum Change {
     /// A setting that only the third tier has.
     T2(T2Setting),
     /// Names of devices.
-    Naming(Named, Box<Edit<Pattern>>),
+    Naming(NamedDevices, Box<Edit<Pattern>>),
     /// The fabric gets a third tier.
     T2Added(Box<T2>),
     /// The fabric loses its third tier.
@@ -427,19 +427,19 @@ impl TierSetting {
     }
 }
 
-impl Named {
+impl NamedDevices {
     /// Returns the field of the language.
     pub fn field(self) -> Field {
         match self {
-            Named::Tier(TierId::T0) => field!("naming.t0"),
-            Named::Tier(TierId::T1) => field!("naming.t1"),
-            Named::Tier(TierId::T2) => field!("naming.t2"),
-            Named::Node => field!("naming.node"),
+            NamedDevices::Tier(TierId::T0) => field!("naming.t0"),
+            NamedDevices::Tier(TierId::T1) => field!("naming.t1"),
+            NamedDevices::Tier(TierId::T2) => field!("naming.t2"),
+            NamedDevices::Node => field!("naming.node"),
         }
     }
 }
 
-impl<T: Clone + PartialEq + Shown> Edit<T> {
+impl<T: Clone + PartialEq + ShortText> Edit<T> {
     pub(crate) fn put(&self, place: &mut T, field: Field) -> Result<(), ApplyError> {
         if *place != self.old {
             return Err(ApplyError::Moved { field, found: place.shown(), expected: self.old.shown() });

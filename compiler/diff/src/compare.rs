@@ -10,9 +10,10 @@ use closc_fabric::Fabric;
 use closc_topology::{Exceptions, Field, Tier, TierId, Topology, field};
 
 use crate::change::{
-    ApplyError, Change, Edit, Exception, Named, Setting, T2Setting, Thing, TierSetting, Turn, count_field,
+    ApplyError, Change, Edit, Exception, ExceptionTarget, NamedDevices, Setting, T2Setting, TierSetting,
+    Toggle, count_field,
 };
-use crate::shown::Shown;
+use crate::short_text::ShortText;
 
 /// Every change between two fabrics.
 #[derive(Debug, Clone, Default)]
@@ -53,8 +54,12 @@ impl Difference {
     }
 }
 
-const NAMED: [Named; 4] =
-    [Named::Tier(TierId::T0), Named::Tier(TierId::T1), Named::Tier(TierId::T2), Named::Node];
+const NAMED: [NamedDevices; 4] = [
+    NamedDevices::Tier(TierId::T0),
+    NamedDevices::Tier(TierId::T1),
+    NamedDevices::Tier(TierId::T2),
+    NamedDevices::Node,
+];
 
 fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Exception>) -> Difference {
     let mut changes: Vec<Change> =
@@ -87,16 +92,16 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
 fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     [old, new].into_iter().all(|fabric| match exception {
         Exception::Absent(_, thing) => match thing {
-            Thing::Plane(plane) => plane.0 < fabric.topology().planes,
-            Thing::Switch(switch) => fabric.numbers_switch(*switch),
-            Thing::Nic(nic) => fabric.numbers_nic(*nic),
-            Thing::Link(link) => fabric.has_ends(*link),
+            ExceptionTarget::Plane(plane) => plane.0 < fabric.topology().planes,
+            ExceptionTarget::Switch(switch) => fabric.numbers_switch(*switch),
+            ExceptionTarget::Nic(nic) => fabric.numbers_nic(*nic),
+            ExceptionTarget::Link(link) => fabric.has_ends(*link),
         },
         Exception::Drained(_, thing) => match thing {
-            Thing::Plane(plane) => plane.0 < fabric.topology().planes,
-            Thing::Switch(switch) => fabric.has_switch(*switch),
-            Thing::Nic(nic) => fabric.has_nic(*nic),
-            Thing::Link(link) => fabric.has_link(*link),
+            ExceptionTarget::Plane(plane) => plane.0 < fabric.topology().planes,
+            ExceptionTarget::Switch(switch) => fabric.has_switch(*switch),
+            ExceptionTarget::Nic(nic) => fabric.has_nic(*nic),
+            ExceptionTarget::Link(link) => fabric.has_link(*link),
         },
         Exception::Isolated(_, link) | Exception::Cable(link, _) => fabric.has_link(*link),
         Exception::Device(switch, _) => fabric.has_switch(*switch),
@@ -123,25 +128,25 @@ fn tier(id: TierId, old: &Topology, new: &Topology, before: &Tier, after: &Tier)
 }
 
 /// Returns the name pattern of devices.
-pub(crate) fn pattern(topology: &Topology, named: Named) -> &closc_topology::naming::Pattern {
+pub(crate) fn pattern(topology: &Topology, named: NamedDevices) -> &closc_topology::naming::Pattern {
     match named {
-        Named::Tier(tier) => topology.naming.tier_pattern(tier),
-        Named::Node => topology.naming.node_pattern(),
+        NamedDevices::Tier(tier) => topology.naming.tier_pattern(tier),
+        NamedDevices::Node => topology.naming.node_pattern(),
     }
 }
 
 fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
     let mut found = Vec::new();
     let absent = [
-        sets(&old.absent_switches, &new.absent_switches, Thing::Switch),
-        sets(&old.absent_nics, &new.absent_nics, Thing::Nic),
-        sets(&old.absent_links, &new.absent_links, Thing::Link),
+        sets(&old.absent_switches, &new.absent_switches, ExceptionTarget::Switch),
+        sets(&old.absent_nics, &new.absent_nics, ExceptionTarget::Nic),
+        sets(&old.absent_links, &new.absent_links, ExceptionTarget::Link),
     ];
     found.extend(absent.into_iter().flatten().map(|(turn, thing)| Exception::Absent(turn, thing)));
     let drained = [
-        sets(&old.drained_planes, &new.drained_planes, Thing::Plane),
-        sets(&old.drained_switches, &new.drained_switches, Thing::Switch),
-        sets(&old.drained_links, &new.drained_links, Thing::Link),
+        sets(&old.drained_planes, &new.drained_planes, ExceptionTarget::Plane),
+        sets(&old.drained_switches, &new.drained_switches, ExceptionTarget::Switch),
+        sets(&old.drained_links, &new.drained_links, ExceptionTarget::Link),
     ];
     found.extend(drained.into_iter().flatten().map(|(turn, thing)| Exception::Drained(turn, thing)));
     let isolated = sets(&old.isolated_links, &new.isolated_links, |link| link);
@@ -154,9 +159,9 @@ fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
 }
 
 /// Returns the items that only one set has, in order.
-fn sets<T: Ord + Copy, U>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> U) -> Vec<(Turn, U)> {
+fn sets<T: Ord + Copy, U>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> U) -> Vec<(Toggle, U)> {
     old.symmetric_difference(new)
-        .map(|item| (if new.contains(item) { Turn::On } else { Turn::Off }, thing(*item)))
+        .map(|item| (if new.contains(item) { Toggle::On } else { Toggle::Off }, thing(*item)))
         .collect()
 }
 
@@ -184,8 +189,8 @@ impl Change {
                 edit.put(&mut place, named.field())?;
                 let naming = topology.naming.clone();
                 topology.naming = match named {
-                    Named::Tier(tier) => naming.with_tier(*tier, place),
-                    Named::Node => naming.with_node(place),
+                    NamedDevices::Tier(tier) => naming.with_tier(*tier, place),
+                    NamedDevices::Node => naming.with_node(place),
                 };
                 Ok(())
             }
@@ -227,23 +232,29 @@ impl Exception {
         match self {
             Exception::Absent(on, thing) => match thing {
                 // A plane cannot be absent, because `planes` sets their number.
-                Thing::Plane(_) => Ok(()),
-                Thing::Switch(switch) => {
+                ExceptionTarget::Plane(_) => Ok(()),
+                ExceptionTarget::Switch(switch) => {
                     turn(&mut all.absent_switches, *switch, *on, field!("exceptions.absent"))
                 }
-                Thing::Nic(nic) => turn(&mut all.absent_nics, *nic, *on, field!("exceptions.absent")),
-                Thing::Link(link) => turn(&mut all.absent_links, *link, *on, field!("exceptions.absent")),
+                ExceptionTarget::Nic(nic) => {
+                    turn(&mut all.absent_nics, *nic, *on, field!("exceptions.absent"))
+                }
+                ExceptionTarget::Link(link) => {
+                    turn(&mut all.absent_links, *link, *on, field!("exceptions.absent"))
+                }
             },
             Exception::Drained(on, thing) => match thing {
-                Thing::Plane(plane) => {
+                ExceptionTarget::Plane(plane) => {
                     turn(&mut all.drained_planes, *plane, *on, field!("exceptions.drained"))
                 }
-                Thing::Switch(switch) => {
+                ExceptionTarget::Switch(switch) => {
                     turn(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
                 }
                 // NICs cannot be drained, only their cables.
-                Thing::Nic(_) => Ok(()),
-                Thing::Link(link) => turn(&mut all.drained_links, *link, *on, field!("exceptions.drained")),
+                ExceptionTarget::Nic(_) => Ok(()),
+                ExceptionTarget::Link(link) => {
+                    turn(&mut all.drained_links, *link, *on, field!("exceptions.drained"))
+                }
             },
             Exception::Isolated(on, link) => {
                 turn(&mut all.isolated_links, *link, *on, field!("exceptions.isolated"))
@@ -256,13 +267,13 @@ impl Exception {
     }
 }
 
-fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Turn, field: Field) -> Result<(), ApplyError> {
+fn turn<T: Ord>(set: &mut BTreeSet<T>, item: T, on: Toggle, field: Field) -> Result<(), ApplyError> {
     let fits = match on {
-        Turn::On => set.insert(item),
-        Turn::Off => set.remove(&item),
+        Toggle::On => set.insert(item),
+        Toggle::Off => set.remove(&item),
     };
     let words = |there: bool| if there { "listed" } else { "not listed" };
-    let expected = on == Turn::Off;
+    let expected = on == Toggle::Off;
     if fits { Ok(()) } else { Err(moved(field, words(!expected), words(expected))) }
 }
 
@@ -273,7 +284,7 @@ fn set<K: Ord, V: Clone + PartialEq>(
     field: Field,
 ) -> Result<(), ApplyError>
 where
-    Option<V>: Shown,
+    Option<V>: ShortText,
 {
     let mut place = map.get(&key).cloned();
     edit.put(&mut place, field)?;

@@ -167,10 +167,10 @@ fn items(rows: &[Row<'_>], list: usize) -> Vec<usize> {
 }
 
 fn item<'a>(row: &'a Row<'_>) -> Option<&'a str> {
-    Some(unquoted(row.content().strip_prefix("- ")?))
+    Some(without_quotes(row.content().strip_prefix("- ")?))
 }
 
-fn unquoted(text: &str) -> &str {
+fn without_quotes(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
@@ -207,7 +207,7 @@ fn flow_list(row: &Row<'_>, name: &str) -> Result<std::ops::Range<usize>, EditEr
 fn flow_add(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     let list = flow_list(row, name)?;
     let inside = &row.text[list.clone()];
-    if inside.split(',').any(|item| unquoted(item) == name) {
+    if inside.split(',').any(|item| without_quotes(item) == name) {
         return Err(EditError::There(name.to_owned()));
     }
     let kept = inside.trim_end();
@@ -221,7 +221,7 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
     let items: Vec<&str> = inside.split(',').collect();
     let at = items
         .iter()
-        .position(|item| unquoted(item) == name)
+        .position(|item| without_quotes(item) == name)
         .ok_or_else(|| EditError::NotThere(name.to_owned()))?;
     let mut kept = items;
     kept.remove(at);

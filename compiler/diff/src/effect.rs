@@ -10,15 +10,15 @@ use closc_diagnostics::figures::{counted, number, percent};
 use closc_plan::{PathKind, Plan};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
-use crate::change::{Change, Exception, Thing};
+use crate::change::{Change, Exception, ExceptionTarget};
 use crate::compare::Difference;
 use crate::impact::{PairChange, Share};
 use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge};
-use crate::moves::{Moved, Movers};
+use crate::moves::{DrainEffect, Movers};
 use crate::population::Population;
 use crate::report::{Impact, Pairs, Rollout};
-use crate::touched::Artefacts;
+use crate::touched_artefacts::Artefacts;
 use crate::words::{names, planes_text, plural};
 
 /// Describes the impact of a difference on traffic.
@@ -56,10 +56,10 @@ pub(crate) fn impact(
 fn plane_of(exception: &Exception) -> Option<PlaneId> {
     match exception {
         Exception::Absent(_, thing) | Exception::Drained(_, thing) => match thing {
-            Thing::Plane(plane) => Some(*plane),
-            Thing::Switch(switch) => Some(switch.plane),
-            Thing::Link(link) => Some(link.plane()),
-            Thing::Nic(_) => None,
+            ExceptionTarget::Plane(plane) => Some(*plane),
+            ExceptionTarget::Switch(switch) => Some(switch.plane),
+            ExceptionTarget::Link(link) => Some(link.plane()),
+            ExceptionTarget::Nic(_) => None,
         },
         Exception::Isolated(_, link) | Exception::Cable(link, _) => Some(link.plane()),
         Exception::Device(switch, _) => Some(switch.plane),
@@ -89,7 +89,7 @@ fn row_of(row: &PairChange, old: &Plan, new: &Plan) -> Pairs {
     }
 }
 
-fn every(paths: u64) -> String {
+fn every_path(paths: u64) -> String {
     if paths == 1 { "their only path".to_owned() } else { format!("all {}", counted(paths, "path")) }
 }
 
@@ -122,7 +122,7 @@ fn sentence(row: &PairChange) -> String {
             format!("{pairs} {place} {are} removed, with {}", counted(share.usable, "path"))
         }
         (Some(old), Some(new)) if new.usable == 0 && old.usable > 0 => {
-            format!("{pairs} {place} {are} cut off: {they} {}", every(old.usable))
+            format!("{pairs} {place} {are} cut off: {they} {}", every_path(old.usable))
         }
         (Some(old), Some(new)) if new.usable < old.usable && new.planned == old.planned => format!(
             "{pairs} {place} lose{s} {} of {their} {} paths, in {planes} ({})",
@@ -282,7 +282,7 @@ fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str>
 
 /// Describes the rollout of a difference that contains only drains: the devices that route around the drained elements.
 fn drains_only(movers: &Movers, difference: &Difference, old: &Plan) -> Rollout {
-    let moved: Vec<Moved> =
+    let moved: Vec<DrainEffect> =
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();
     let hitless = moved.iter().all(|moved| moved.hitless);
     let reasons = |hitless: bool| {

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
-use crate::minimal::Minimal;
+use crate::minimal_moves::MinimalMoves;
 use crate::population::{Population, moved_ends};
 use crate::summary::Kind;
 use crate::words::plural;
@@ -85,7 +85,7 @@ pub struct WorkOrder {
     pub source_routed: bool,
     /// The fewest moves, if they were asked for. The jobs are then those with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub minimal: Option<Minimal>,
+    pub minimal: Option<MinimalMoves>,
     /// The cables.
     pub jobs: Vec<Job>,
 }
@@ -112,9 +112,13 @@ impl WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
-            nics_replaced: replaced(old, new),
+            nics_replaced: replaced_nics(old, new),
             source_routed: new.is_source_routed(),
-            renumbers: difference.changes.iter().filter_map(|change| renumbers(change, new)).collect(),
+            renumbers: difference
+                .changes
+                .iter()
+                .filter_map(|change| renumbering_change(change, new))
+                .collect(),
             minimal: None,
             jobs,
         }
@@ -122,7 +126,7 @@ impl WorkOrder {
 
     /// Compares two plans, with the port order of the new one that moves the fewest cables.
     pub fn minimal(old: &Plan, new: &Plan) -> WorkOrder {
-        let (minimal, topology) = Minimal::between(old.fabric(), new.fabric());
+        let (minimal, topology) = MinimalMoves::between(old.fabric(), new.fabric());
         let ordered = Plan::new(Fabric::new(topology.into()));
         WorkOrder { minimal: Some(minimal), ..WorkOrder::between(old, &ordered) }
     }
@@ -223,7 +227,7 @@ struct Sum {
 }
 
 /// Counts the NICs of both sides that have another speed, or another number of lanes or cages.
-fn replaced(old: &Plan, new: &Plan) -> usize {
+fn replaced_nics(old: &Plan, new: &Plan) -> usize {
     let kind = |plan: &Plan, zone| {
         let hosts = &plan.topology().hosts;
         let lanes = hosts.nic_by_zone.get(&zone).map_or(hosts.nic_lanes, |own| own.lanes);
@@ -262,7 +266,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
 }
 
 /// Returns the name of a change that renumbers existing elements; `None` for other changes.
-fn renumbers(change: &Change, new: &Plan) -> Option<String> {
+fn renumbering_change(change: &Change, new: &Plan) -> Option<String> {
     match change {
         Change::Setting(setting) => match &**setting {
             Setting::Block(_)

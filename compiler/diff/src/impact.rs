@@ -88,23 +88,23 @@ struct Sides<'a> {
 type Key = (PathKind, Option<Share>, Option<Share>, u16);
 
 /// The paths from one NIC to another, and back.
-type Both = [Share; 2];
+type PairShares = [Share; 2];
 
 /// Returns the paths in each plane within a group.
-fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<Both> {
+fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<PairShares> {
     ways.local(profile).into_iter().map(|usable| [Share { usable, planned: 1 }; 2]).collect()
 }
 
 /// Returns the paths in each plane between two groups, given by zone and profile.
-fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<Both> {
+fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<PairShares> {
     let planned = ways.planned(one.0, other.0);
     let directions = ways.between(one, other).into_iter().zip(ways.between(other, one));
     directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
 }
 
 /// Returns the direction that loses more. If both lose the same, returns the one with less left.
-fn worse(old: Option<Both>, new: Option<Both>) -> usize {
-    let at = |both: Option<Both>, direction: usize| both.map_or(0.0, |both| both[direction].part());
+fn worse_direction(old: Option<PairShares>, new: Option<PairShares>) -> usize {
+    let at = |both: Option<PairShares>, direction: usize| both.map_or(0.0, |both| both[direction].part());
     let kept = |direction| (at(new, direction) - at(old, direction), at(new, direction), at(old, direction));
     let (there, back) = (kept(0), kept(1));
     let order = there.0.total_cmp(&back.0).then(there.1.total_cmp(&back.1)).then(there.2.total_cmp(&back.2));
@@ -157,7 +157,7 @@ impl Rows {
     fn add(
         &mut self,
         kind: PathKind,
-        (old, new): (Option<&[Both]>, Option<&[Both]>),
+        (old, new): (Option<&[PairShares]>, Option<&[PairShares]>),
         (from, to): (NicState, NicState),
         pairs: u64,
         example: impl FnOnce() -> (Nic, Nic),
@@ -165,9 +165,9 @@ impl Rows {
         if pairs == 0 {
             return;
         }
-        let (old_dead, new_dead) = (either(from.old, to.old), either(from.new, to.new));
-        let share = |planes: Option<&[Both]>, dead: Option<u16>| Some(total(planes?, dead?));
-        let usable = |planes: Option<&[Both]>, dead: Option<u16>, plane: usize| match (planes, dead) {
+        let (old_dead, new_dead) = (either_plane(from.old, to.old), either_plane(from.new, to.new));
+        let share = |planes: Option<&[PairShares]>, dead: Option<u16>| Some(total(planes?, dead?));
+        let usable = |planes: Option<&[PairShares]>, dead: Option<u16>, plane: usize| match (planes, dead) {
             (Some(planes), Some(dead)) if dead >> plane & 1 == 0 => {
                 planes.get(plane).map_or([0; 2], |both| both.map(|share| share.usable))
             }
@@ -179,14 +179,14 @@ impl Rows {
         });
         let (old, new) = (share(old, old_dead), share(new, new_dead));
         // With one tier, T0 groups have no paths to each other.
-        let has_paths = |both: &Both| both.iter().any(|share| share.planned > 0);
+        let has_paths = |both: &PairShares| both.iter().any(|share| share.planned > 0);
         if !old.iter().chain(&new).any(has_paths) {
             return;
         }
         if mask == 0 && old == new {
             return;
         }
-        let direction = worse(old, new);
+        let direction = worse_direction(old, new);
         let [old, new] = [old, new].map(|both| both.map(|both| both[direction]));
         let example = || {
             let (from, to) = example();
@@ -214,11 +214,11 @@ impl Rows {
     }
 }
 
-fn either(a: Option<u16>, b: Option<u16>) -> Option<u16> {
+fn either_plane(a: Option<u16>, b: Option<u16>) -> Option<u16> {
     Some(a? | b?)
 }
 
-fn total(planes: &[Both], dead: u16) -> Both {
+fn total(planes: &[PairShares], dead: u16) -> PairShares {
     [0, 1].map(|direction: usize| {
         planes.iter().enumerate().fold(Share { usable: 0, planned: 0 }, |sum, (plane, both)| Share {
             usable: sum.usable + if dead >> plane & 1 == 0 { both[direction].usable } else { 0 },

@@ -9,16 +9,16 @@ mod compare;
 mod effect;
 mod impact;
 mod migration;
-mod minimal;
+mod minimal_moves;
 mod mode;
 mod moves;
+mod node_routes;
 mod plans;
 mod population;
 mod report;
-mod routed;
-mod shown;
+mod short_text;
 mod summary;
-mod touched;
+mod touched_artefacts;
 mod touched_tiers;
 mod verdict;
 mod words;
@@ -31,15 +31,16 @@ pub mod show;
 pub mod tree;
 
 pub use change::{
-    ApplyError, Change, Edit, Exception, Hardware, Named, Setting, T2Setting, Thing, TierSetting, Turn,
+    ApplyError, Change, Edit, Exception, ExceptionTarget, Hardware, NamedDevices, Setting, T2Setting,
+    TierSetting, Toggle,
 };
 pub use compare::Difference;
 pub use impact::{PairChange, Share, impact};
-pub use minimal::{Minimal, SettingValue, settings_for_growth};
+pub use minimal_moves::{MinimalMoves, SettingValue, settings_for_growth};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
 pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
     Wave as WaveText, WaveStep,
 };
-pub use touched::{Artefacts, Item, Touched};
+pub use touched_artefacts::{Artefacts, Item, TouchedArtefacts};

@@ -34,11 +34,11 @@ pub struct Device {
 const WRITTEN_OUT: usize = 24;
 
 /// A sign, a subject and a text, and the switches for which they hold.
-type Alike<'a> = BTreeMap<(String, Sign, String), Vec<&'a str>>;
+type EntryGroups<'a> = BTreeMap<(String, Sign, String), Vec<&'a str>>;
 
 /// Compares switches. `devices` contains only switches that differ.
 pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options: Options) -> Report {
-    let mut alike: Alike<'_> = BTreeMap::new();
+    let mut alike: EntryGroups<'_> = BTreeMap::new();
     for (name, device) in devices {
         if let Some(whole) = &device.whole {
             alike.entry(("pipeline".to_owned(), Sign::Change, whole.clone())).or_default().push(name);
@@ -78,8 +78,8 @@ pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options
     }
 }
 
-fn by_table(devices: &BTreeMap<String, Device>) -> Alike<'_> {
-    let mut alike: Alike<'_> = BTreeMap::new();
+fn by_table(devices: &BTreeMap<String, Device>) -> EntryGroups<'_> {
+    let mut alike: EntryGroups<'_> = BTreeMap::new();
     for (name, device) in devices {
         if let Some(whole) = &device.whole {
             alike.entry(("pipeline".to_owned(), Sign::Change, whole.clone())).or_default().push(name);

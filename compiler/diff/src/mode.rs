@@ -13,7 +13,7 @@ use closc_fabric::Fabric;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
-use crate::change::{Change, Edit, Exception, T2Setting, Thing, TierSetting, Turn};
+use crate::change::{Change, Edit, Exception, ExceptionTarget, T2Setting, TierSetting, Toggle};
 use crate::population::{is_drained, same_order};
 use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
 
@@ -133,46 +133,48 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
     let exceptions = &old.topology().exceptions;
     let drained = |places: Vec<Place>, why| Verdict { mode: RolloutMode::Drained(places), why };
     match exception {
-        Exception::Drained(Turn::On, _) => hitless(match old.topology().routing {
+        Exception::Drained(Toggle::On, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts stop using it; nothing else changes",
             Routing::EcmpStatic | Routing::BgpUnnumbered => {
                 "only devices whose artefacts change stop using it; drain it alone to list them"
             }
         }),
-        Exception::Drained(Turn::Off, _) => hitless(match old.topology().routing {
+        Exception::Drained(Toggle::Off, _) => hitless(match old.topology().routing {
             Routing::Srv6Static => "hosts use it again; it must be up first",
             Routing::EcmpStatic | Routing::BgpUnnumbered => "neighbours use it again; it must be up first",
         }),
-        Exception::Absent(Turn::Off, thing) => match thing {
-            Thing::Switch(switch) => growth(old, beside(switch.tier)),
-            Thing::Link(Link::Fabric { lower, .. }) => {
+        Exception::Absent(Toggle::Off, thing) => match thing {
+            ExceptionTarget::Switch(switch) => growth(old, beside(switch.tier)),
+            ExceptionTarget::Link(Link::Fabric { lower, .. }) => {
                 let upper = if lower.tier == TierId::T0 { TierId::T1 } else { TierId::T2 };
                 growth(old, &[lower.tier, upper])
             }
-            Thing::Link(Link::Host(_)) | Thing::Nic(_) => growth(old, &[TierId::T0]),
-            Thing::Plane(_) => hitless(GROWS),
+            ExceptionTarget::Link(Link::Host(_)) | ExceptionTarget::Nic(_) => growth(old, &[TierId::T0]),
+            ExceptionTarget::Plane(_) => hitless(GROWS),
         },
-        Exception::Absent(Turn::On, Thing::Switch(switch)) if is_drained(exceptions, *switch) => {
+        Exception::Absent(Toggle::On, ExceptionTarget::Switch(switch)) if is_drained(exceptions, *switch) => {
             hitless("it carries no traffic: it is drained")
         }
-        Exception::Absent(Turn::On, Thing::Link(link)) if old.is_drained(*link) => {
+        Exception::Absent(Toggle::On, ExceptionTarget::Link(link)) if old.is_drained(*link) => {
             hitless("it carries no traffic: it is drained")
         }
-        Exception::Absent(Turn::On, thing) => match thing {
-            Thing::Switch(switch) => {
+        Exception::Absent(Toggle::On, thing) => match thing {
+            ExceptionTarget::Switch(switch) => {
                 drained(vec![Place::Switch(*switch)], "it carries traffic until it is drained")
             }
-            Thing::Link(link) => drained(vec![Place::Link(*link)], "it carries traffic until it is drained"),
-            Thing::Nic(_) | Thing::Plane(_) => hitless("its node is stopped first"),
+            ExceptionTarget::Link(link) => {
+                drained(vec![Place::Link(*link)], "it carries traffic until it is drained")
+            }
+            ExceptionTarget::Nic(_) | ExceptionTarget::Plane(_) => hitless("its node is stopped first"),
         },
-        Exception::Isolated(Turn::On, link) if old.is_drained(*link) || !old.has_link(*link) => {
+        Exception::Isolated(Toggle::On, link) if old.is_drained(*link) || !old.has_link(*link) => {
             hitless("hosts do not use it; its ports drop all IPv6 packets except ICMPv6")
         }
-        Exception::Isolated(Turn::On, link) => drained(
+        Exception::Isolated(Toggle::On, link) => drained(
             vec![Place::Link(*link)],
             "hosts leave it first; then its ports drop all IPv6 packets except ICMPv6",
         ),
-        Exception::Isolated(Turn::Off, _) => hitless("its ports forward packets again before hosts use it"),
+        Exception::Isolated(Toggle::Off, _) => hitless("its ports forward packets again before hosts use it"),
         Exception::Cable(link, _) if old.is_drained(*link) || !old.has_link(*link) => {
             hitless("it carries no traffic")
         }

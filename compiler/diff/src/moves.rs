@@ -11,9 +11,9 @@ use closc_fabric::{LossScope, UsablePaths};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, TierId, Topology, ZoneId};
 
-use crate::change::{Change, Exception, Thing, Turn};
+use crate::change::{Change, Exception, ExceptionTarget, Toggle};
 use crate::compare::Difference;
-use crate::touched::Artefacts;
+use crate::touched_artefacts::Artefacts;
 
 /// The kinds of devices that change when an element is drained and switches choose paths.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Movers {
 }
 
 /// The effect of a drain on traffic over the element.
-pub(crate) struct Moved {
+pub(crate) struct DrainEffect {
     /// Whether no packet is lost: traffic leaves the element first, or returns to it.
     pub(crate) hitless: bool,
     /// The devices that move the traffic, or the work that remains for the operator.
@@ -58,30 +58,32 @@ impl Movers {
     }
 
     /// Returns the effect of a change on traffic over the element that it drains or undrains.
-    pub(crate) fn judge(&self, change: &Change, old: &Plan) -> Option<Moved> {
+    pub(crate) fn judge(&self, change: &Change, old: &Plan) -> Option<DrainEffect> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {
-            Turn::On => self.drained(*thing, old),
-            Turn::Off => Moved { hitless: true, why: self.back().to_owned() },
+            Toggle::On => self.drained(*thing, old),
+            Toggle::Off => DrainEffect { hitless: true, why: self.back().to_owned() },
         })
     }
 
-    fn drained(&self, thing: Thing, old: &Plan) -> Moved {
+    fn drained(&self, thing: ExceptionTarget, old: &Plan) -> DrainEffect {
         // Within a plane, a T0 is the only path to its NICs. Their traffic has to use another plane.
         let (by_nodes, plane) = match thing {
-            Thing::Plane(_) | Thing::Nic(_) | Thing::Link(Link::Host(_)) => (true, None),
-            Thing::Switch(switch) => (switch.tier == TierId::T0, Some(switch.plane)),
-            Thing::Link(link @ Link::Fabric { .. }) => (false, Some(link.plane())),
+            ExceptionTarget::Plane(_) | ExceptionTarget::Nic(_) | ExceptionTarget::Link(Link::Host(_)) => {
+                (true, None)
+            }
+            ExceptionTarget::Switch(switch) => (switch.tier == TierId::T0, Some(switch.plane)),
+            ExceptionTarget::Link(link @ Link::Fabric { .. }) => (false, Some(link.plane())),
         };
         let lost = plane.filter(|plane| !by_nodes && self.last_resort.contains(plane));
         let by_nodes = by_nodes || lost.is_some();
         let moves = if by_nodes { self.nodes } else { self.switches };
         let name = lost.map(|plane| format!("plane {plane}, where only drained paths lead to some NICs"));
         let name = name.unwrap_or_else(|| match thing {
-            Thing::Plane(plane) => format!("plane {plane}"),
-            Thing::Switch(switch) => old.topology().naming.switch(switch).to_string(),
-            Thing::Link(link) => old.link_name(link),
-            Thing::Nic(nic) => {
+            ExceptionTarget::Plane(plane) => format!("plane {plane}"),
+            ExceptionTarget::Switch(switch) => old.topology().naming.switch(switch).to_string(),
+            ExceptionTarget::Link(link) => old.link_name(link),
+            ExceptionTarget::Nic(nic) => {
                 let (node, number) = old.topology().node_of(nic);
                 old.topology().naming.nic(node, number)
             }
@@ -106,7 +108,7 @@ impl Movers {
                 "no artefact moves traffic away from {name}: stop what uses it yourself before it is touched"
             ),
         };
-        Moved { hitless: moves, why }
+        DrainEffect { hitless: moves, why }
     }
 
     fn back(&self) -> &'static str {

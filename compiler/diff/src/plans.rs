@@ -11,7 +11,7 @@ use crate::migration::Migration;
 use crate::population::Population;
 use crate::report::{FORMAT, Options, Report, Side};
 use crate::rollout::{grows_beside, mixes};
-use crate::touched::{Item, Touched, artefacts};
+use crate::touched_artefacts::{Item, TouchedArtefacts, artefacts};
 use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
 
@@ -31,7 +31,7 @@ impl Report {
         let (before, after) = (old.0, new.0);
         let difference = Difference::between(before.fabric(), after.fabric());
         let population = Population::between(before.fabric(), after.fabric());
-        let touched = Touched::of(&difference, before, after);
+        let touched = TouchedArtefacts::of(&difference, before, after);
         let pairs = impact(before.fabric(), after.fabric());
         let changed = artefacts(&touched, before, after, differs);
         let migration = Migration::between(before, after);

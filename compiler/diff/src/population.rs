@@ -45,7 +45,11 @@ pub struct MovedCable {
 impl Population {
     /// Compares two fabrics.
     pub fn between(old: &Fabric, new: &Fabric) -> Population {
-        if rule(old.topology(), new.topology()) { near(old, new) } else { walked(old, new) }
+        if rule(old.topology(), new.topology()) {
+            nearby_changes(old, new)
+        } else {
+            compare_elements(old, new)
+        }
     }
 
     /// Returns whether an element is added, or a cable moves.
@@ -154,10 +158,10 @@ fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
 
 /// Compares fabrics with the same wiring rule. They differ only around absent elements, and in elements within the
 /// counts of one of them.
-fn near(old: &Fabric, new: &Fabric) -> Population {
+fn nearby_changes(old: &Fabric, new: &Fabric) -> Population {
     let (mut switches, mut nics, mut links) = absences(old, new);
     for (own, other) in [(old, new), (new, old)] {
-        let beyond = Beyond { own, other };
+        let beyond = CountSurplus { own, other };
         switches.extend(beyond.switches());
         nics.extend(beyond.nics());
         links.extend(beyond.host_links());
@@ -202,12 +206,12 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
 }
 
 /// Elements within the counts of one side, but not of the other.
-struct Beyond<'a> {
+struct CountSurplus<'a> {
     own: &'a Fabric,
     other: &'a Fabric,
 }
 
-impl Beyond<'_> {
+impl CountSurplus<'_> {
     fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
         let place = move |tier: TierId| {
             self.planes().flat_map(move |plane| self.zones(tier).map(move |z| (plane, z)))
@@ -313,7 +317,7 @@ fn delta<T: Copy>(all: Vec<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> boo
 }
 
 /// Compares fabrics with different wiring rules, element by element.
-fn walked(old: &Fabric, new: &Fabric) -> Population {
+fn compare_elements(old: &Fabric, new: &Fabric) -> Population {
     let (before, after) = (old.topology(), new.topology());
     let removed_links =
         old.links().filter(|link| !new.has_link(at_same_port(after, before, *link))).collect();

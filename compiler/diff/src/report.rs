@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::touched::Artefacts;
+use crate::touched_artefacts::Artefacts;
 
 /// Name and version of the format of saved reports.
 pub const FORMAT: &str = "closc-diff/1";

@@ -16,13 +16,13 @@
 //! Removed, drained or not yet existing elements are never used. A difference for which this is impossible is rejected
 //! with the reason.
 
-mod configured;
-mod growing;
-mod isolating;
-mod leaving;
-mod named;
-mod returning;
+mod additions;
+mod configured_switches;
+mod isolations;
+mod removals;
 mod step;
+mod undrained_switches;
+mod wave_report;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
@@ -33,11 +33,11 @@ use closc_fabric::{End, Fabric, PortUse};
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology};
 
-pub use configured::Differs;
-pub use named::named_waves;
+pub use configured_switches::FileComparison;
 pub use step::{Seconds, Step};
+pub use wave_report::named_waves;
 
-use crate::change::{Change, Exception, Thing, TierSetting, Turn};
+use crate::change::{Change, Exception, ExceptionTarget, TierSetting, Toggle};
 use crate::compare::Difference;
 use crate::effect::place_name;
 use crate::impact::{PairChange, impact};
@@ -45,12 +45,12 @@ use crate::migration::Migration;
 use crate::mode::{Place, RolloutMode, judge, touched_zones};
 use crate::population::{Population, is_drained};
 use crate::verdict::is_of_pools;
-use configured::Configured;
-use growing::Growing;
-pub(crate) use growing::{grows_beside, mixes};
-use isolating::Isolating;
-use leaving::Leaving;
-use returning::Returning;
+use additions::Additions;
+pub(crate) use additions::{grows_beside, mixes};
+use configured_switches::ConfiguredSwitches;
+use isolations::Isolations;
+use removals::Removals;
+use undrained_switches::UndrainedSwitches;
 
 /// The loss that a rollout may cause temporarily.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,7 +151,7 @@ impl Rollout {
         old: &Plan,
         new: &Plan,
         limit: Limit,
-        differs: Option<Differs<'_>>,
+        differs: Option<FileComparison<'_>>,
     ) -> Result<Rollout, RolloutError> {
         let difference = Difference::between(old.fabric(), new.fabric());
         if difference.is_empty() {
@@ -161,19 +161,19 @@ impl Rollout {
             return Err(RolloutError::Segments(migration.to_string()));
         }
         let population = Population::between(old.fabric(), new.fabric());
-        let leaving = Leaving::of(&population, &difference, old);
+        let leaving = Removals::of(&population, &difference, old);
         let work = Work::of(&difference, &population, &leaving, old, new)?;
         let target = worst(&impact(old.fabric(), new.fabric()));
         if target.loss > limit.share + f64::EPSILON {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
-        let configured = Configured::of(&difference, old, new, differs);
-        let returning = Returning::of(&population, &configured, old, new);
-        let mut growing = Growing::of(&population, &difference, &configured, old, new);
+        let configured = ConfiguredSwitches::of(&difference, old, new, differs);
+        let returning = UndrainedSwitches::of(&population, &configured, old, new);
+        let mut growing = Additions::of(&population, &difference, &configured, old, new);
         if !growing.is_staged() {
             growing.omit(&returning.switches());
         }
-        let isolating = Isolating::of(&difference, old);
+        let isolating = Isolations::of(&difference, old);
         let (hosts, in_use) = (isolating.waves(old), returning.waves().chain(growing.prepare()));
         let mut waves: Vec<Wave> = hosts.chain(in_use).chain(growing.join()).collect();
         // Removed NICs are stopped before any element is drained, so their paths are unused.
@@ -190,7 +190,7 @@ impl Rollout {
         narrow(old, &base, &work, limit)?;
         let (drained, mut kept) = work.waves(&base, &population, &configured, limit)?;
         waves.extend(drained);
-        let losing = Rollout::losing(&waves, &population, old, new);
+        let losing = Rollout::losing_switches(&waves, &population, old, new);
         let first = returning.switches();
         let is_done = |switch: &Switch| {
             first.contains(switch)
@@ -203,7 +203,7 @@ impl Rollout {
     }
 
     /// Returns the switches that stay, lose the port of a removed cable, and are not configured in a wave with drains.
-    fn losing(waves: &[Wave], population: &Population, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
+    fn losing_switches(waves: &[Wave], population: &Population, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
         let ends = population.cables.removed.iter().flat_map(|link| ends(old.fabric(), *link));
         let mut losing: BTreeSet<Switch> = ends.filter(|switch| new.fabric().has_switch(*switch)).collect();
         let drained = waves.iter().filter(|wave| !wave.drained.is_empty());
@@ -269,7 +269,7 @@ impl Work {
     fn of(
         difference: &Difference,
         population: &Population,
-        leaving: &Leaving,
+        leaving: &Removals,
         old: &Plan,
         new: &Plan,
     ) -> Result<Work, RolloutError> {
@@ -287,7 +287,10 @@ impl Work {
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
                         change,
-                        Change::Exception(Exception::Absent(Turn::On, Thing::Switch(_) | Thing::Link(_)))
+                        Change::Exception(Exception::Absent(
+                            Toggle::On,
+                            ExceptionTarget::Switch(_) | ExceptionTarget::Link(_)
+                        ))
                     );
                     // It is removed in the last wave.
                     let of_work = if goes { &mut work.gone } else { &mut work.by_hand };
@@ -339,7 +342,7 @@ impl Work {
         &self,
         base: &Fabric,
         population: &Population,
-        configured: &Configured<'_>,
+        configured: &ConfiguredSwitches<'_>,
         limit: Limit,
     ) -> Result<(Vec<Wave>, BTreeSet<Switch>), RolloutError> {
         let old = configured.old();
@@ -349,17 +352,19 @@ impl Work {
             let mut left = places.as_slice();
             let mut plugged = self.moved(*plane);
             // Often all places of a plane can be drained together.
-            if fits(old, base, &gone, left, limit).is_ok() {
+            if check_limit(old, base, &gone, left, limit).is_ok() {
                 size = left.len();
             }
             while !left.is_empty() {
-                let now = fitting(left.len(), size, |count| fits(old, base, &gone, &left[..count], limit))?;
+                let now = largest_wave(left.len(), size, |count| {
+                    check_limit(old, base, &gone, &left[..count], limit)
+                })?;
                 let (now, later) = left.split_at(now);
                 // The last wave of a plane is smaller, so its size does not predict that of the next plane.
                 size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
-                let beside = beside(old.fabric(), self.gone.difference(&gone));
+                let beside = adjacent_switches(old.fabric(), self.gone.difference(&gone));
                 let cables = pull(old.fabric(), now, &mut plugged);
                 let next = wave(*plane, (now, cables), lost, &beside, self, population, configured);
                 kept.extend(&next.keeping);
@@ -413,17 +418,17 @@ fn sorted(all: BTreeSet<Place>) -> Vec<Place> {
 }
 
 /// Loss of the most affected pair in a state.
-struct Worst {
+struct PairLoss {
     loss: f64,
     cut_off: u64,
 }
 
-fn worst(rows: &[PairChange]) -> Worst {
+fn worst(rows: &[PairChange]) -> PairLoss {
     let loss = rows.iter().filter_map(PairChange::loss).fold(0.0, f64::max);
     let cut = rows.iter().filter(|row| {
         row.old.is_some_and(|share| share.usable > 0) && row.new.is_some_and(|share| share.usable == 0)
     });
-    Worst { loss, cut_off: cut.map(|row| row.pairs).sum() }
+    PairLoss { loss, cut_off: cut.map(|row| row.pairs).sum() }
 }
 
 /// Returns the old fabric with more places drained.
@@ -449,7 +454,7 @@ fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), Ro
                 Place::Link(_) => None,
             };
             if own.is_some() && own != tier {
-                fits(old, base, &BTreeSet::new(), slice::from_ref(place), limit)?;
+                check_limit(old, base, &BTreeSet::new(), slice::from_ref(place), limit)?;
                 tier = own;
             }
         }
@@ -458,7 +463,7 @@ fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), Ro
 }
 
 /// Checks whether places can be drained together. The error names the first of them.
-fn fits(
+fn check_limit(
     old: &Plan,
     base: &Fabric,
     gone: &BTreeSet<Place>,
@@ -477,7 +482,7 @@ fn fits(
 
 /// Returns how many of `count` places, taken from the front, can be drained together. If some places exceed the limit,
 /// more places do too. Most waves have the same size, so the search starts at the size of the last one (`last`).
-fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
+fn largest_wave<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count + 1);
     // Start at the last size, then double the step after each probe.
     let (mut probe, mut step) = (last.clamp(1, count), 1);
@@ -539,7 +544,7 @@ fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usiz
 }
 
 /// Returns the switches at the ends of the given cables, and the neighbours of the given switches.
-fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
+fn adjacent_switches<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
     let mut found = BTreeSet::new();
     for place in places {
         match place {
@@ -569,7 +574,7 @@ fn wave(
     beside: &BTreeSet<Switch>,
     work: &Work,
     population: &Population,
-    changes: &Configured<'_>,
+    changes: &ConfiguredSwitches<'_>,
 ) -> Wave {
     let old = changes.old();
     let mut configured = BTreeSet::new();
@@ -651,7 +656,7 @@ mod tests {
             assert!((1..=count).contains(&size), "{size} of {count}");
             if size <= most { Ok(()) } else { Err(()) }
         };
-        (fitting(count, last, take), looks.get())
+        (largest_wave(count, last, take), looks.get())
     }
 
     #[test]

@@ -11,7 +11,7 @@ use closc_diagnostics::figures::{counted, number};
 
 use crate::report::Report;
 use crate::rollout::Seconds;
-use crate::touched::Artefacts;
+use crate::touched_artefacts::Artefacts;
 
 /// Maximum number of kinds of pairs shown. Further ones are only counted.
 const PAIRS_SHOWN: usize = 6;

@@ -11,7 +11,7 @@ use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Fraction, Link, Nic, PortBlock, TierId, field};
 
-use crate::change::{Change, Edit, Exception, Named, Setting, T2Setting, TierSetting, count_field};
+use crate::change::{Change, Edit, Exception, NamedDevices, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
@@ -181,21 +181,21 @@ fn switches(tier: TierId, plan: &Plan) -> u64 {
 }
 
 fn naming_line(
-    named: Named,
+    named: NamedDevices,
     edit: &Edit<closc_topology::naming::Pattern>,
     old: &Plan,
     new: &Plan,
     options: Options,
 ) -> Option<Line> {
     let (noun, pairs): (&str, Vec<(String, String)>) = match named {
-        Named::Tier(tier) => {
+        NamedDevices::Tier(tier) => {
             new.topology().tier(tier)?;
             let name = |plan: &Plan, switch| plan.topology().naming.switch(switch).to_string();
             let tiers = new.switches().filter(|s| s.tier == tier && old.fabric().has_switch(*s));
             let pairs = tiers.map(|s| (name(old, s), name(new, s))).collect();
             (tier_word(tier), pairs)
         }
-        Named::Node => {
+        NamedDevices::Node => {
             let name = |plan: &Plan, node| plan.topology().naming.node(node).to_string();
             let pairs = new.nodes().map(|node| (name(old, node), name(new, node))).collect();
             ("node", pairs)

@@ -10,7 +10,7 @@ use closc_topology::{PlaneId, Switch, TierId};
 
 use crate::population::Population;
 use crate::report::TouchedTier;
-use crate::touched::Item;
+use crate::touched_artefacts::Item;
 
 /// Counts switches by plane and tier.
 pub(crate) fn touched_tiers(

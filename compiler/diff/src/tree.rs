@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_diagnostics::figures::number;
 
 use crate::report::{FORMAT, Impact, Line, Options, Report, Side, Sign};
-use crate::touched::Artefacts;
+use crate::touched_artefacts::Artefacts;
 use crate::words::{names, plural};
 
 /// Number of files of a kind that are compared in detail without `--list`.
@@ -25,7 +25,7 @@ pub type Files<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One of the two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum TreeSide {
     /// The tree before.
     Old,
     /// The tree after.
@@ -33,7 +33,7 @@ pub enum Which {
 }
 
 /// Reads a file of a tree.
-pub type Read<'a, E> = dyn Fn(Which, &str) -> Result<Vec<u8>, E> + 'a;
+pub type FileReader<'a, E> = dyn Fn(TreeSide, &str) -> Result<Vec<u8>, E> + 'a;
 
 /// Two trees to compare, and how to read them.
 pub struct Trees<'a, E> {
@@ -42,7 +42,7 @@ pub struct Trees<'a, E> {
     /// Files of the tree after.
     pub new: Files<'a>,
     /// Reads a file of a tree.
-    pub read: &'a Read<'a, E>,
+    pub read: &'a FileReader<'a, E>,
 }
 
 /// Compares two trees.
@@ -80,7 +80,7 @@ pub fn compare<E>(
         changes.extend(inside(trees, &subject, file, &kind.changed, options)?);
         if texts {
             for (path, _) in &kind.changed {
-                let (a, b) = ((trees.read)(Which::Old, path)?, (trees.read)(Which::New, path)?);
+                let (a, b) = ((trees.read)(TreeSide::Old, path)?, (trees.read)(TreeSide::New, path)?);
                 found.extend(text::unified(path, &a, &b));
             }
         }
@@ -165,7 +165,7 @@ fn inside<E>(
     let limit = if options.list { changed.len() } else { LOOKED_INTO.min(changed.len()) };
     let mut alike: BTreeMap<Vec<(Sign, String)>, Vec<&str>> = BTreeMap::new();
     for (path, device) in &changed[..limit] {
-        let (old, new) = ((trees.read)(Which::Old, path)?, (trees.read)(Which::New, path)?);
+        let (old, new) = ((trees.read)(TreeSide::Old, path)?, (trees.read)(TreeSide::New, path)?);
         alike.entry(look(file, &old, &new)).or_default().push(device);
     }
     let mut lines = Vec::new();
@@ -221,7 +221,7 @@ mod tests {
         };
         let (old, new) = (digests(&leak(old)), digests(&leak(new)));
         let read = |which, path: &str| -> Result<Vec<u8>, std::convert::Infallible> {
-            let files = if which == Which::Old { &old } else { &new };
+            let files = if which == TreeSide::Old { &old } else { &new };
             Ok(files[path].as_bytes().to_vec())
         };
         let side = |name: &str| Side { source: name.into(), fabric: "x".into(), digest: name.into() };

@@ -16,14 +16,14 @@ use closc_topology::{Link, Nic, Spans, Switch, Topology};
 use proptest::prelude::*;
 
 /// All elements of a fabric.
-struct Listed {
+struct Elements {
     switches: BTreeSet<Switch>,
     nics: BTreeSet<Nic>,
     links: BTreeSet<Link>,
     names: BTreeSet<String>,
 }
 
-fn listed(plan: &Plan) -> Listed {
+fn listed(plan: &Plan) -> Elements {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let nic_name = |nic: Nic| {
         let (node, number) = topology.node_of(nic);
@@ -32,7 +32,7 @@ fn listed(plan: &Plan) -> Listed {
     let names = fabric.switches().map(|switch| topology.naming.switch(switch).to_string());
     let names =
         names.chain(fabric.nics().map(nic_name)).chain(fabric.links().map(|link| plan.link_name(link)));
-    Listed {
+    Elements {
         names: names.collect(),
         switches: fabric.switches().collect(),
         nics: fabric.nics().collect(),
@@ -58,7 +58,7 @@ fn side(source: &str) -> Side {
 }
 
 /// Checks that the lines of a report name only existing elements.
-fn lines(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), TestCaseError> {
+fn lines(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<(), TestCaseError> {
     let report = Report::of_plans((old, side("old")), (new, side("new")), Options { list: true });
     for (sign, own, other) in [(Sign::Add, after, before), (Sign::Remove, before, after)] {
         let count = |subject: &str| -> u64 {
@@ -89,7 +89,7 @@ fn lines(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
 
 /// Checks that waves drain only elements that change, mount only new elements, and name no element that neither side
 /// has.
-fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), TestCaseError> {
+fn waves(old: &Plan, new: &Plan, before: &Elements, after: &Elements) -> Result<(), TestCaseError> {
     let differs = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
     let Ok(rollout) = Rollout::between_with(old, new, Limit { share: 1.0 }, Some(&differs)) else {
         return Ok(());
@@ -133,7 +133,7 @@ fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
             prop_assert!(comes, "{place:?} is not new");
         }
     }
-    let only = |own: &Listed, other: &Listed| {
+    let only = |own: &Elements, other: &Elements| {
         (own.switches.difference(&other.switches).count(), own.links.difference(&other.links).count())
     };
     prop_assert_eq!((mounted, plugged), only(after, before));
@@ -146,8 +146,8 @@ fn configured(
     old: &Plan,
     new: &Plan,
     rollout: &Rollout,
-    before: &Listed,
-    after: &Listed,
+    before: &Elements,
+    after: &Elements,
 ) -> Result<(), TestCaseError> {
     let differ = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
     let all: BTreeSet<Switch> = rollout.waves.iter().flat_map(|wave| wave.switches.clone()).collect();

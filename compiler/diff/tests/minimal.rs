@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use closc_artefacts::Routing;
 use closc_diff::grow::WorkOrder;
-use closc_diff::{Minimal, SettingValue};
+use closc_diff::{MinimalMoves, SettingValue};
 use closc_plan::{CableEnds, Plan};
 use closc_tests::shape::{Shape, any_routing, plan};
 use closc_topology::{Link, TierId};
@@ -52,10 +52,10 @@ impl Stage {
 }
 
 /// A plugged cable: its lower end, then its upper one.
-type Plugged = ((String, String), (String, String));
+type PluggedCable = ((String, String), (String, String));
 
 /// Returns the cables between T0s and T1s.
-fn cables(plan: &Plan) -> BTreeSet<Plugged> {
+fn cables(plan: &Plan) -> BTreeSet<PluggedCable> {
     let is_above_t0 = |link: &Link| matches!(link, Link::Fabric { lower, .. } if lower.tier == TierId::T0);
     let text =
         |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| (device.to_string(), port.to_string());
@@ -75,7 +75,7 @@ fn moved(old: &Plan, new: &Plan) -> u64 {
 fn check(old: &Plan, new: Stage, routing: Routing) -> Result<Plan, TestCaseError> {
     let written = new.plan(routing);
     let order = WorkOrder::minimal(old, &written);
-    let Minimal { plugged, bound, as_written, moved: fewest, settings } = order.minimal.unwrap();
+    let MinimalMoves { plugged, bound, as_written, moved: fewest, settings } = order.minimal.unwrap();
     let grown = plan(&new.file(routing, &settings));
     prop_assert_eq!(plugged, cables(old).len() as u64);
     prop_assert_eq!(as_written, moved(old, &written));
@@ -120,7 +120,8 @@ proptest! {
             plan(&stages[at].file(routing, &[SettingValue { path, value }]))
         });
         for pair in plans.windows(2) {
-            let Minimal { plugged, bound, as_written, .. } = WorkOrder::minimal(&pair[0], &pair[1]).minimal.unwrap();
+            let moves = WorkOrder::minimal(&pair[0], &pair[1]).minimal.unwrap();
+            let MinimalMoves { plugged, bound, as_written, .. } = moves;
             prop_assert_eq!((bound, as_written), (plugged / 2, plugged / 2));
             prop_assert_eq!(moved(&pair[0], &pair[1]), bound);
         }

@@ -21,16 +21,16 @@ use proptest::prelude::*;
 type Entry = (closc_artefacts::Prefix, Vec<usize>);
 
 /// A fabric whose switches are configured by different plans.
-struct Mixed<'a> {
+struct MixedFabric<'a> {
     /// The plan and the configuration of each switch.
     of: BTreeMap<Switch, (&'a Plan, DeviceIntent<'a>)>,
     routes: BTreeMap<Switch, Vec<Entry>>,
     cabled: &'a Fabric,
 }
 
-impl<'a> Mixed<'a> {
+impl<'a> MixedFabric<'a> {
     /// Builds the fabric from the plan of each switch, with the cables of the last plan.
-    fn new(of: &BTreeMap<Switch, (&'a Plan, &Memory)>, last: (&'a Plan, &Memory)) -> Mixed<'a> {
+    fn new(of: &BTreeMap<Switch, (&'a Plan, &Memory)>, last: (&'a Plan, &Memory)) -> MixedFabric<'a> {
         let intents: BTreeMap<_, _> =
             of.iter().map(|(switch, (plan, _))| (*switch, (*plan, plan.device(*switch)))).collect();
         let mut routes: BTreeMap<Switch, Vec<Entry>> = BTreeMap::new();
@@ -55,7 +55,7 @@ impl<'a> Mixed<'a> {
                 }
             }
         }
-        Mixed { of: intents, routes, cabled: last.0.fabric() }
+        MixedFabric { of: intents, routes, cabled: last.0.fabric() }
     }
 
     /// Returns whether packets to a NIC arrive for every choice of next hops. With `last_resort`, drained elements may
@@ -112,7 +112,7 @@ fn files(of: &BTreeMap<Switch, (&Plan, &Memory)>, (_, last): (&Plan, &Memory)) -
 /// Returns those of the given pairs of NICs and planes that lose no packet. Drained elements are used only with
 /// `last_resort`.
 fn delivered(
-    mixed: &Mixed<'_>,
+    mixed: &MixedFabric<'_>,
     among: &[(PlaneId, Nic, Nic)],
     last_resort: bool,
 ) -> BTreeSet<(PlaneId, Nic, Nic)> {
@@ -161,7 +161,7 @@ fn staged(
     let first = memory(old).expect("it compiles");
     let mut of: BTreeMap<Switch, (&Plan, &Memory)> =
         old.switches().map(|switch| (switch, (old, &first))).collect();
-    let wanted = delivered(&Mixed::new(&of, (old, &first)), &pairs(old, new), false);
+    let wanted = delivered(&MixedFabric::new(&of, (old, &first)), &pairs(old, new), false);
     let asked: Vec<_> = wanted.iter().copied().collect();
     for (wave, (plan, tree)) in rollout.waves.iter().zip(stages.iter().zip(&trees)) {
         prop_assert!(
@@ -176,7 +176,7 @@ fn staged(
             let switch = left.swap_remove((seed >> 33) as usize % left.len());
             of.insert(switch, (plan, tree));
             if left.len().is_multiple_of(look_at) {
-                let now = delivered(&Mixed::new(&of, (new, tree)), &asked, true);
+                let now = delivered(&MixedFabric::new(&of, (new, tree)), &asked, true);
                 let lost: Vec<_> = wanted.difference(&now).take(3).collect();
                 prop_assert!(lost.is_empty(), "lost: {lost:?} while {} are left of {:#?}", left.len(), wave);
             }

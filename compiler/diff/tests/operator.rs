@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_diff::rollout::{Limit, Rollout};
-use closc_diff::{Difference, Item, Options, Report, Side, Touched, impact, show};
+use closc_diff::{Difference, Item, Options, Report, Side, TouchedArtefacts, impact, show};
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_render::{Templates, path_table, targets};
@@ -78,7 +78,7 @@ fn a_pin_more() {
     let difference = Difference::between(one.fabric(), two.fabric());
     let applied = difference.apply(one.topology()).expect("it starts from there");
     assert_eq!(applied.ecmp, two.topology().ecmp);
-    let touched = Touched::of(&difference, &one, &two);
+    let touched = TouchedArtefacts::of(&difference, &one, &two);
     let switches: Vec<Switch> = two.switches().filter(|switch| touched.switch(*switch)).collect();
     assert_eq!(switches, [t0(1)]);
     for switch in two.switches().filter(|switch| *switch != t0(1)) {
@@ -301,7 +301,7 @@ fn switch(plan: &Plan, switch: closc_topology::Switch, templates: &Templates) ->
 /// Renders both sides and checks that nothing changed except for the named artefacts.
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
-    let touched = Touched::of(&Difference::between(old.fabric(), new.fabric()), &old, &new);
+    let touched = TouchedArtefacts::of(&Difference::between(old.fabric(), new.fabric()), &old, &new);
     let templates = Templates::shipped();
     let both: BTreeSet<_> = old.switches().collect();
     for at in new.switches().filter(|at| both.contains(at) && !touched.switch(*at)) {

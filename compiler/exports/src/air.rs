@@ -75,7 +75,7 @@ impl<'p> Simulation<'p> {
         }
         let keeps_nodes = is_plain || plan.nodes().all(|node| follows_node(plan, node));
         let keeps_t0s = is_plain || t0s(plan).all(|t0| follows_t0(plan, t0));
-        let simulation = Simulation { plan, options, keeps_nodes, keeps_t0s, numbered: numbered(plan) };
+        let simulation = Simulation { plan, options, keeps_nodes, keeps_t0s, numbered: cabled_ports(plan) };
         simulation.check_images()?;
         simulation.check_names()?;
         Ok(simulation)
@@ -230,7 +230,7 @@ fn machine(image: Option<&str>, [cpu, memory, storage]: [u32; 3]) -> Map<String,
 }
 
 /// Returns the ports with cables of SONiC switches.
-fn numbered(plan: &Plan) -> BTreeMap<Switch, Vec<(u16, u8)>> {
+fn cabled_ports(plan: &Plan) -> BTreeMap<Switch, Vec<(u16, u8)>> {
     let mut ports: BTreeMap<Switch, Vec<(u16, u8)>> = BTreeMap::new();
     for link in plan.fabric().links() {
         for (switch, port) in ends(plan, link).into_iter().flatten() {

@@ -20,13 +20,13 @@ pub mod sflow;
 
 /// Device names or addresses that collectors use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct TargetNames {
     /// DNS domain of their names. Without one, switches have their management addresses as targets, and nodes their
     /// names.
     pub domain: Option<String>,
 }
 
-impl Reach {
+impl TargetNames {
     /// Returns the host of a switch: a name or an address.
     ///
     /// # Errors

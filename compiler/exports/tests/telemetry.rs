@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use closc_exports::File;
-use closc_exports::telemetry::gnmic::{self, Asking};
-use closc_exports::telemetry::{Reach, prometheus};
+use closc_exports::telemetry::gnmic::{self, SampleOptions};
+use closc_exports::telemetry::{TargetNames, prometheus};
 use closc_plan::Plan;
 use serde_json::Value;
 
@@ -26,8 +26,8 @@ cables: {{ nic-t0: {{ length: 2m }}, t0-t1: {{ length: 30m }} }}
     ))
 }
 
-fn asking() -> Asking {
-    Asking { interval: 7, ports: BTreeMap::new() }
+fn asking() -> SampleOptions {
+    SampleOptions { interval: 7, ports: BTreeMap::new() }
 }
 
 fn text(file: &File<'_>) -> String {
@@ -52,7 +52,7 @@ fn targets(file: &File<'_>) -> BTreeMap<String, String> {
 #[test]
 fn every_device_is_a_target_once_and_what_is_absent_is_none() {
     let plan = plan("lossy-trim", "srv6-static", true);
-    let reach = Reach::default();
+    let reach = TargetNames::default();
     let switches = targets(&prometheus::switches(&plan, &reach).expect("they have addresses"));
     let counts = plan.fabric().counts();
     assert_eq!(switches.len() as u64, counts.t0 + counts.t1);
@@ -78,7 +78,7 @@ tiers:
 addresses: { management: 10.64.0.0/14 }
 ",
     );
-    let reach = Reach { domain: Some("mgmt.example".to_owned()) };
+    let reach = TargetNames { domain: Some("mgmt.example".to_owned()) };
     let list: Vec<Value> =
         serde_json::from_str(&text(&prometheus::agents(&plan, &reach, 9750))).expect("JSON");
     let pair = |group: &Value| (group["labels"]["nic"].to_string(), group["targets"][0].to_string());
@@ -94,7 +94,7 @@ addresses: { management: 10.64.0.0/14 }
 
 #[test]
 fn a_switch_is_asked_for_what_it_counts() {
-    let reach = Reach::default();
+    let reach = TargetNames::default();
     let asked = |qos: &str, routing: &str| {
         let plan = plan(qos, routing, true);
         let asking = asking();
@@ -113,10 +113,10 @@ fn a_switch_is_asked_for_what_it_counts() {
 fn names_do_where_there_are_no_addresses_and_one_of_both_is_needed() {
     let plan = plan("lossy-trim", "srv6-static", false);
     let asking = asking();
-    let refused = gnmic::configuration(&plan, &Reach::default(), &asking).err().expect("no address");
+    let refused = gnmic::configuration(&plan, &TargetNames::default(), &asking).err().expect("no address");
     assert!(refused.to_string().contains("`addresses.management`"), "{refused}");
-    assert!(prometheus::switches(&plan, &Reach::default()).is_err());
-    let reach = Reach { domain: Some("mgmt.example".to_owned()) };
+    assert!(prometheus::switches(&plan, &TargetNames::default()).is_err());
+    let reach = TargetNames { domain: Some("mgmt.example".to_owned()) };
     let switches = targets(&prometheus::switches(&plan, &reach).expect("they have names"));
     assert_eq!(switches["p0-t0-001"], "p0-t0-001.mgmt.example");
 }
@@ -133,7 +133,7 @@ tiers:
 addresses: { management: \"fd00:64::/64\" }
 ",
     );
-    let (reach, asking) = (Reach::default(), asking());
+    let (reach, asking) = (TargetNames::default(), asking());
     let switches = targets(&prometheus::switches(&plan, &reach).expect("they have addresses"));
     let bare = &switches["p0-t0-001"];
     assert!(bare.parse::<std::net::Ipv6Addr>().is_ok(), "{bare}");

@@ -20,7 +20,7 @@ type Planes = u16;
 impl Fabric {
     /// Returns the first NIC without any cable, and the number of such NICs.
     pub fn isolated_nics(&self) -> Option<(Nic, u64)> {
-        let lost = Lost::of(self);
+        let lost = NicLosses::of(self);
         let all = lost.all_planes;
         let groups = lost.t0s.iter().filter(|(_, planes)| **planes == all).map(|(group, _)| *group);
         let whole = groups.filter_map(|(zone, group)| {
@@ -37,7 +37,7 @@ impl Fabric {
     /// Returns the first pair of NICs without a plane in which both have a cable, and the number of such pairs. NICs
     /// are counted by their set of planes, not pair by pair. Only NICs of the same island form pairs.
     pub fn pair_without_common_plane(&self) -> Option<(Nic, Nic, u64)> {
-        let lost = Lost::of(self);
+        let lost = NicLosses::of(self);
         let island = self.topology().island();
         match island {
             Island::Fabric => return lost.pair_without_common_plane(self, (&lost.nics, &lost.t0s)),
@@ -104,7 +104,7 @@ impl Fabric {
 }
 
 /// Losses of NICs caused by exceptions.
-struct Lost {
+struct NicLosses {
     all_planes: Planes,
     /// The planes in which T0s are absent.
     t0s: BTreeMap<Group, Planes>,
@@ -112,11 +112,11 @@ struct Lost {
     nics: BTreeMap<Nic, Planes>,
 }
 
-impl Lost {
+impl NicLosses {
     fn of(fabric: &Fabric) -> Self {
         let exceptions = &fabric.topology().exceptions;
         let bit = |plane: PlaneId| 1 << plane.0;
-        let mut lost = Lost {
+        let mut lost = NicLosses {
             all_planes: fabric.topology().plane_ids().fold(0, |all, plane| all | bit(plane)),
             t0s: BTreeMap::new(),
             nics: BTreeMap::new(),
@@ -210,7 +210,7 @@ enum Vertex {
 /// The graph of all remaining equipment.
 struct Pieces<'a> {
     fabric: &'a Fabric,
-    lost: Lost,
+    lost: NicLosses,
     /// Groups that are examined one by one.
     groups: BTreeSet<Group>,
     /// Existing T1s and T2s with an absent cable.
@@ -227,7 +227,7 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn of(fabric: &'a Fabric) -> Self {
-        let lost = Lost::of(fabric);
+        let lost = NicLosses::of(fabric);
         let mut pieces = Pieces {
             fabric,
             groups: special_groups(fabric, &lost),
@@ -390,7 +390,7 @@ impl<'a> Pieces<'a> {
 }
 
 /// Groups that lack a T0 or a cable above a T0, that have no NIC with all cables, or that have a NIC without cables.
-fn special_groups(fabric: &Fabric, lost: &Lost) -> BTreeSet<Group> {
+fn special_groups(fabric: &Fabric, lost: &NicLosses) -> BTreeSet<Group> {
     let exceptions = &fabric.topology().exceptions;
     let mut incomplete: BTreeMap<Group, u16> = BTreeMap::new();
     for nic in exceptions.absent_nics.iter().chain(lost.nics.keys()) {

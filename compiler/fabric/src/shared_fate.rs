@@ -40,7 +40,7 @@ pub static EMPTY: Rule = Rule {
 type Counts<K> = BTreeMap<(String, K), u64>;
 
 /// T0s by group, and T1s by plane.
-type Held = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
+type SwitchCounts = (Counts<(ZoneId, u16)>, Counts<(PlaneId, ZoneId)>);
 
 /// Checks every kind of domains.
 pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
@@ -116,8 +116,8 @@ pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
 }
 
 /// Counts the T0s of each group and the T1s of each plane per domain of a kind.
-fn held(fabric: &Fabric, kind: &str) -> Held {
-    let (mut t0s, mut t1s) = Held::default();
+fn held(fabric: &Fabric, kind: &str) -> SwitchCounts {
+    let (mut t0s, mut t1s) = SwitchCounts::default();
     let topology = fabric.topology();
     for switch in fabric.switches() {
         let name = match &topology.domains[kind] {

@@ -9,13 +9,13 @@ use closc_topology::{PortRef, Side, Switch, TierId, Topology, ZoneId};
 
 /// A port of a switch at the far end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Far {
+pub(crate) struct FarPort {
     pub(crate) switch: Switch,
     pub(crate) port: PortRef,
 }
 
 /// Returns the upper end of uplink `up` of a switch; `None` at the top tier or after the last uplink.
-pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
+pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<FarPort> {
     let (switch, cable) = topology.upper(lower, up)?;
     let parallel = topology.tier(lower.tier)?.parallel;
     let down = match switch.tier {
@@ -25,12 +25,12 @@ pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
             lower.zone.0 * t2.zone_ports + lower.index / topology.t2_rows() * parallel + cable
         }
     };
-    Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
+    Some(FarPort { switch, port: PortRef { side: Side::Down, index: down } })
 }
 
 /// Returns the lower end of downlink `down` of a T1 or T2. `None` for reserved ports, and for a T0, whose downlinks go
 /// to NICs.
-pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far> {
+pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<FarPort> {
     let (lower, port) = match upper.tier {
         TierId::T0 => return None,
         TierId::T1 => {
@@ -43,7 +43,7 @@ pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far>
     let tier = topology.tier(lower.tier)?;
     let exists =
         lower.index < topology.count(lower.tier) && lower.zone.0 < topology.zones && port < tier.up.count;
-    exists.then_some(Far { switch: lower, port: PortRef { side: Side::Up, index: port } })
+    exists.then_some(FarPort { switch: lower, port: PortRef { side: Side::Up, index: port } })
 }
 
 fn below_t2(topology: &Topology, upper: Switch, down: u16) -> Option<(Switch, u16)> {

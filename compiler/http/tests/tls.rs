@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use closc_http::{Answer, Certificates};
 use closc_runtime::server::{Protocol, TlsFiles};
-use closc_runtime::testing::{Authority, Issued, Validity};
+use closc_runtime::testing::{Authority, IssuedCertificate, Validity};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -39,7 +39,7 @@ async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> Soc
 }
 
 /// Returns the answer to a client with or without a certificate; empty if the client is rejected.
-fn read(address: SocketAddr, trusted: &Authority, identity: Option<&Issued>) -> String {
+fn read(address: SocketAddr, trusted: &Authority, identity: Option<&IssuedCertificate>) -> String {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(&trusted.certificate()).expect("it is PEM");
     roots.add(authority).expect("it is a certificate");

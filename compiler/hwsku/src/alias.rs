@@ -3,7 +3,7 @@
 //! In: ports with their aliases. Out: [`Patterns`]. Invariants: a pattern gives every alias that it was made from.
 
 /// A port with its alias.
-pub(crate) struct Named {
+pub(crate) struct AliasedPort {
     pub(crate) alias: String,
     /// Whether its cage has other ports.
     pub(crate) split: bool,
@@ -23,9 +23,9 @@ pub(crate) struct Patterns {
 }
 
 /// Finds the patterns; `None` if aliases follow no pattern.
-pub(crate) fn patterns(named: &[Named]) -> Option<Patterns> {
+pub(crate) fn patterns(named: &[AliasedPort]) -> Option<Patterns> {
     let of = |split: bool| {
-        let own: Vec<&Named> = named.iter().filter(|port| port.split == split).collect();
+        let own: Vec<&AliasedPort> = named.iter().filter(|port| port.split == split).collect();
         if own.is_empty() { Some(None) } else { pattern(&own).map(Some) }
     };
     Some(Patterns { whole: of(false)?, split: of(true)? })
@@ -44,7 +44,7 @@ fn parts(alias: &str) -> Vec<&str> {
     parts
 }
 
-fn pattern(own: &[&Named]) -> Option<String> {
+fn pattern(own: &[&AliasedPort]) -> Option<String> {
     let split: Vec<Vec<&str>> = own.iter().map(|port| parts(&port.alias)).collect();
     let first = split.first()?;
     if split.iter().any(|parts| parts.len() != first.len()) {
@@ -54,16 +54,16 @@ fn pattern(own: &[&Named]) -> Option<String> {
 }
 
 /// The text of a placeholder for a port.
-type Written<'a> = &'a dyn Fn(&Named) -> String;
+type PlaceholderText<'a> = &'a dyn Fn(&AliasedPort) -> String;
 
 /// Returns one part of the pattern: the text that all aliases have there, or a placeholder that fits all of them.
-fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String> {
+fn placeholder(own: &[&AliasedPort], split: &[Vec<&str>], at: usize) -> Option<String> {
     let text = split[0][at];
     if own.len() > 1 && split.iter().all(|parts| parts[at] == text) {
         return Some(text.to_owned());
     }
-    let letter = |port: &Named| char::from(b'a' + (port.part % 26) as u8).to_string();
-    let kinds: [(&str, Written<'_>); 6] = [
+    let letter = |port: &AliasedPort| char::from(b'a' + (port.part % 26) as u8).to_string();
+    let kinds: [(&str, PlaceholderText<'_>); 6] = [
         ("{cage}", &|port| port.cage.to_string()),
         ("{position}", &|port| (port.position + 1).to_string()),
         ("{lane}", &|port| (port.lane + 1).to_string()),
@@ -71,7 +71,7 @@ fn placeholder(own: &[&Named], split: &[Vec<&str>], at: usize) -> Option<String>
         ("{name}", &|port| port.name.to_string()),
         ("{letter}", &letter),
     ];
-    let fits = |value: &dyn Fn(&Named) -> String| {
+    let fits = |value: &dyn Fn(&AliasedPort) -> String| {
         own.iter().zip(split).all(|(port, parts)| value(port) == parts[at])
     };
     kinds.iter().find(|(_, value)| fits(*value)).map(|(word, _)| (*word).to_owned())

@@ -17,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_diagnostics::Sources;
 use closc_platform::{Breakout, Catalogue, Maker, Platform, Release, Slot};
 
-pub use self::measure::{Answer, Measured, USUAL_OS, commands, measure, measure_output};
+pub use self::measure::{Answer, MeasuredEntry, USUAL_OS, commands, measure, measure_output};
 pub use self::sdk::Sdk;
 pub use self::sku::Row;
 
 use self::entry::{Entry, Sku};
 use self::panel::Panel;
-use self::sku::{Cage, Unread};
+use self::sku::{Cage, UnreadableSku};
 
 /// The files of a checkout or a switch.
 pub trait Files {
@@ -44,7 +44,7 @@ pub struct Switch {
     cages: Vec<Cage>,
     skus: BTreeMap<String, Vec<Row>>,
     /// hwskus whose ports cannot be read.
-    unread: BTreeMap<String, Unread>,
+    unread: BTreeMap<String, UnreadableSku>,
 }
 
 impl Switch {

@@ -1,9 +1,9 @@
 //! The catalogue entry of a switch, with the limits and features that it reports.
 //!
-//! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`Measured`]. Invariants: a number that the
-//! switch does not report keeps its provenance; the result is an entry that the catalogue accepts.
+//! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`MeasuredEntry`]. Invariants: a number that
+//! the switch does not report keeps its provenance; the result is an entry that the catalogue accepts.
 
-mod reported;
+mod command_output;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
-pub use reported::{USUAL_OS, commands, measure_output};
+pub use command_output::{USUAL_OS, commands, measure_output};
 use serde_json::Value;
 
 use crate::{Files, Origin, Row, Switch, accept};
@@ -182,7 +182,7 @@ impl Files for Answer {
 
 /// An entry with measured values.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredEntry {
     /// Its name: that of the catalogue's entry, which it replaces, or one from the name of the box.
     pub id: String,
     /// Its YAML.
@@ -192,7 +192,7 @@ pub struct Measured {
 }
 
 /// Returns the entry of a switch with the limits and features that it reports.
-pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, String> {
+pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, String> {
     let switch = Switch::read(answer, ".".to_owned(), answer.platform.clone());
     if switch.ports(&answer.hwsku).is_none() {
         let reason = switch.unread(&answer.hwsku).unwrap_or("its folder has no ports");
@@ -231,7 +231,7 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, Strin
     let measured = text::measured(&text, &base, &answer.hwsku, &limits, &facts);
     accept(&measured)?;
     let head = format!("# Measured by `closc platforms --measure`: {}.\n", answer.source(&answer.hwsku));
-    Ok(Measured { id, text: head + &measured, notes })
+    Ok(MeasuredEntry { id, text: head + &measured, notes })
 }
 
 /// Returns the entry of the box that describes the hwsku in use.

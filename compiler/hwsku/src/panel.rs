@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::alias::{self, Named};
+use crate::alias::{self, AliasedPort};
 use crate::sku::{Cage, Row};
 
 /// Maximum number of service ports: cages that differ from the equal ones.
@@ -88,7 +88,7 @@ fn aliases(
 ) -> Option<alias::Patterns> {
     let modes = || (0..).zip(cages).flat_map(|(position, cage)| of_modes(position, cage, lanes));
     let own = |name: &str| skus.get(name).into_iter().flat_map(|rows| of_ports(rows, cages));
-    let all: Vec<Named> = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages))).collect();
+    let all: Vec<AliasedPort> = modes().chain(skus.values().flat_map(|rows| of_ports(rows, cages))).collect();
     let names = || std::iter::once(usual).chain(skus.keys().map(String::as_str));
     let beside_modes = |name: &str| alias::patterns(&modes().chain(own(name)).collect::<Vec<_>>());
     let alone = |name: &str| alias::patterns(&own(name).collect::<Vec<_>>());
@@ -166,10 +166,10 @@ pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
 }
 
 /// Ports of a cage under each of its splits, with their aliases.
-fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
+fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = AliasedPort> + '_ {
     cage.modes.iter().flat_map(move |((ports, _), aliases)| {
         let (width, split) = (lanes / usize::from((*ports).max(1)), *ports != 1);
-        aliases.iter().enumerate().map(move |(part, alias)| Named {
+        aliases.iter().enumerate().map(move |(part, alias)| AliasedPort {
             alias: alias.clone(),
             split,
             cage: cage.index,
@@ -183,12 +183,12 @@ fn of_modes(position: u16, cage: &Cage, lanes: usize) -> impl Iterator<Item = Na
 
 /// Ports of a hwsku with their aliases. A single port that is narrower than its cage is skipped: its alias can be that of
 /// the cage or that of a part.
-fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<Named> {
+fn of_ports(rows: &[Row], cages: &[Cage]) -> Vec<AliasedPort> {
     let of = |(position, cage): (u16, &Cage)| {
         let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
         let split = own.iter().any(|row| row.lanes.len() < cage.lanes.len());
         let own = if split && own.len() == 1 { Vec::new() } else { own };
-        let named = own.iter().enumerate().map(|(part, row)| Named {
+        let named = own.iter().enumerate().map(|(part, row)| AliasedPort {
             alias: row.alias.clone(),
             split,
             cage: cage.index,

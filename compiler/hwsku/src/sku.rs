@@ -26,7 +26,7 @@ pub struct Row {
 
 /// A hwsku whose ports cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unread {
+pub(crate) struct UnreadableSku {
     pub(crate) reason: String,
     /// The sum of its speeds in Mb/s; `None` if a port has none.
     pub(crate) mbps: Option<u64>,
@@ -117,10 +117,14 @@ fn numbers(list: &str) -> Option<Vec<u16>> {
 
 /// Reads the ports of a hwsku; `None` if the folder is not one of a hwsku. As in SONiC, `hwsku.json` decides if both files
 /// exist, even if it cannot be used.
-pub(crate) fn rows(files: &dyn Files, folder: &str, cages: &[Cage]) -> Option<Result<Vec<Row>, Unread>> {
+pub(crate) fn rows(
+    files: &dyn Files,
+    folder: &str,
+    cages: &[Cage],
+) -> Option<Result<Vec<Row>, UnreadableSku>> {
     let described = files.text(&format!("{folder}/hwsku.json")).filter(|_| !cages.is_empty());
     let rows = if let Some(text) = described {
-        of_modes(&text, cages).map_err(|reason| Unread { reason, mbps: None })
+        of_modes(&text, cages).map_err(|reason| UnreadableSku { reason, mbps: None })
     } else if let Some(text) = files.text(&format!("{folder}/port_config.ini")) {
         of_table(&text)
     } else {
@@ -128,20 +132,20 @@ pub(crate) fn rows(files: &dyn Files, folder: &str, cages: &[Cage]) -> Option<Re
     };
     Some(rows.and_then(|mut rows| {
         rows.sort_by_key(|row| row.number);
-        let none = || Unread { reason: "it has no ports".to_owned(), mbps: Some(0) };
+        let none = || UnreadableSku { reason: "it has no ports".to_owned(), mbps: Some(0) };
         if rows.is_empty() { Err(none()) } else { Ok(rows) }
     }))
 }
 
 /// A hwsku of several ASICs has a folder of ports for each of them.
-fn of_asics(files: &dyn Files, folder: &str) -> Option<Unread> {
+fn of_asics(files: &dyn Files, folder: &str) -> Option<UnreadableSku> {
     let names = files.names(folder);
     let asics = names.iter().filter(|name| name.bytes().all(|sign| sign.is_ascii_digit()));
     let texts: Vec<String> =
         asics.filter_map(|name| files.text(&format!("{folder}/{name}/port_config.ini"))).collect();
     let sum = texts.iter().map(|text| mbps(text)).sum();
     let reason = format!("{} ASICs, and closc plans switches of one", texts.len());
-    (!texts.is_empty()).then_some(Unread { reason, mbps: sum })
+    (!texts.is_empty()).then_some(UnreadableSku { reason, mbps: sum })
 }
 
 /// Ports by the modes of `hwsku.json`, of the cages that it names.
@@ -206,7 +210,7 @@ fn mbps(text: &str) -> Option<u64> {
 }
 
 /// Ports by the columns of `port_config.ini`.
-fn of_table(text: &str) -> Result<Vec<Row>, Unread> {
+fn of_table(text: &str) -> Result<Vec<Row>, UnreadableSku> {
     let row = |(number, cells): (u16, Cells<'_>)| {
         let cell = |column: &'static str| cells.get(column).copied().ok_or(column);
         Ok(Row {
@@ -219,7 +223,7 @@ fn of_table(text: &str) -> Result<Vec<Row>, Unread> {
     };
     let all = lines(text).into_iter().map(|line| (line.0, row(line)));
     all.map(|(number, row)| {
-        row.map_err(|column: &str| Unread {
+        row.map_err(|column: &str| UnreadableSku {
             reason: format!("port_config.ini has no `{column}` of Ethernet{number}"),
             mbps: mbps(text),
         })

@@ -25,7 +25,7 @@ pub(crate) struct Port {
 
 /// Result of a comparison.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct NetworkComparison {
     /// The planned cable of each cable of the network, by number; `None` if it is not planned.
     pub(crate) matched: Vec<Option<Link>>,
     /// Planned cables that the network lacks.
@@ -48,10 +48,11 @@ pub(crate) fn compare(
     network: &ExistingNetwork,
     positions: &Positions,
     ports_may_differ: bool,
-) -> Compared {
+) -> NetworkComparison {
     let devices = positions.devices();
-    let mut found = Compared { matched: vec![None; network.cables.len()], ..Compared::default() };
-    let mut open: Vec<Open> = Vec::new();
+    let mut found =
+        NetworkComparison { matched: vec![None; network.cables.len()], ..NetworkComparison::default() };
+    let mut open: Vec<UnmatchedCable> = Vec::new();
     for link in plan.fabric().links() {
         let at = ends(plan, &devices, link);
         let names = plan.cable_ends(link);
@@ -88,8 +89,12 @@ pub(crate) fn compare(
 }
 
 /// Matches cables of nodes by the port of the T0, because nodes have other names for the ports of their NICs.
-fn by_t0_port(network: &ExistingNetwork, open: Vec<Open>, found: &mut Compared) -> Vec<Open> {
-    let is_open = |(link, at, plugs): &Open| {
+fn by_t0_port(
+    network: &ExistingNetwork,
+    open: Vec<UnmatchedCable>,
+    found: &mut NetworkComparison,
+) -> Vec<UnmatchedCable> {
+    let is_open = |(link, at, plugs): &UnmatchedCable| {
         let (Link::Host(_), Some(node), Some(cable)) = (link, at[0], plugs[1]) else { return true };
         let is_node = network.cables[cable as usize].ends.iter().any(|plug| plug.device == node);
         let is_match = is_node && found.matched[cable as usize].is_none();
@@ -107,9 +112,9 @@ fn by_shared_ports(
     plan: &Plan,
     network: &ExistingNetwork,
     positions: &Positions,
-    mut open: Vec<Open>,
-    found: &mut Compared,
-) -> Vec<Open> {
+    mut open: Vec<UnmatchedCable>,
+    found: &mut NetworkComparison,
+) -> Vec<UnmatchedCable> {
     let devices = positions.devices();
     for number in 0..found.matched.len() {
         let Some(link) = found.matched[number] else { continue };
@@ -134,9 +139,10 @@ fn by_shared_ports(
         };
         [plug(at[0], &names.lower.1), plug(at[1], &names.upper.1)]
     };
-    let open: Vec<Open> = open.into_iter().map(|(link, at, _)| (link, at, plugs(link, at))).collect();
+    let open: Vec<UnmatchedCable> =
+        open.into_iter().map(|(link, at, _)| (link, at, plugs(link, at))).collect();
     let matched = &mut found.matched;
-    let is_open = |(link, _, plugs): &Open| match plugs {
+    let is_open = |(link, _, plugs): &UnmatchedCable| match plugs {
         [Some(a), Some(b)] if a == b && matched[*a as usize].is_none() => {
             matched[*a as usize] = Some(*link);
             false
@@ -147,7 +153,12 @@ fn by_shared_ports(
 }
 
 /// The ports that have another name in the plan.
-fn other_names(plan: &Plan, network: &ExistingNetwork, positions: &Positions, found: &Compared) -> Vec<Port> {
+fn other_names(
+    plan: &Plan,
+    network: &ExistingNetwork,
+    positions: &Positions,
+    found: &NetworkComparison,
+) -> Vec<Port> {
     let devices = positions.devices();
     let mut ports = Vec::new();
     for (cable, link) in network.cables.iter().zip(&found.matched) {
@@ -168,15 +179,15 @@ fn other_names(plan: &Plan, network: &ExistingNetwork, positions: &Positions, fo
 }
 
 /// A planned cable, its devices, and the cables that are plugged into its two ports.
-type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
+type UnmatchedCable = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
 /// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.
 fn by_device(
     network: &ExistingNetwork,
-    open: Vec<Open>,
+    open: Vec<UnmatchedCable>,
     positions: &Positions,
-    found: &mut Compared,
-) -> Vec<Open> {
+    found: &mut NetworkComparison,
+) -> Vec<UnmatchedCable> {
     let mut left: BTreeMap<(u32, u32), Vec<(u32, usize)>> = BTreeMap::new();
     for (number, cable) in (0..).zip(&network.cables) {
         if found.matched[number as usize].is_none() {

@@ -188,7 +188,7 @@ impl Panels {
 type Ports = BTreeSet<(SmolStr, Option<Speed>, Option<(u16, u8)>)>;
 
 /// Ports of a side by their numbers.
-type Seen = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
+type NumberedPorts = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
 
 /// The ports in which switches of a tier have cables, downwards and upwards, for each part of the tier.
 fn ports<K: Ord>(
@@ -196,8 +196,8 @@ fn ports<K: Ord>(
     levels: &[Level],
     level: Level,
     part: impl Fn(u32) -> K,
-) -> BTreeMap<K, [Seen; 2]> {
-    let mut seen: BTreeMap<K, [Seen; 2]> = BTreeMap::new();
+) -> BTreeMap<K, [NumberedPorts; 2]> {
+    let mut seen: BTreeMap<K, [NumberedPorts; 2]> = BTreeMap::new();
     for cable in &network.cables {
         for (own, other) in [(0, 1), (1, 0)] {
             let (own, other) = (cable.ends[own], cable.ends[other]);
@@ -246,7 +246,7 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     panels: &Panels,
     wanted: &HardwareOptions,
 ) -> Vec<(K, Vec<Fit>)> {
-    let mut known: BTreeMap<([Seen; 2], Models), Vec<Fit>> = BTreeMap::new();
+    let mut known: BTreeMap<([NumberedPorts; 2], Models), Vec<Fit>> = BTreeMap::new();
     let mut found = Vec::new();
     let mut models = models(network, levels, level, &part, panels);
     for (key, seen) in ports(network, levels, level, &part) {

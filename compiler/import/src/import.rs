@@ -4,10 +4,10 @@
 //! In: the cables of an existing network, a catalogue, and a compile function. Out: the file, a map of names, findings.
 //! Invariants: the returned file was compiled. Every cable of the network is in it or in a finding.
 
-mod assumed;
+mod assumptions;
 mod doubts;
-mod drained;
-mod except;
+mod drain_exceptions;
+mod exceptions;
 mod hardware;
 mod port_order;
 mod ranges;
@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use crate::compare::{Compared, compare};
+use crate::compare::{NetworkComparison, compare};
 use crate::fit::{Fit, HardwareOptions, Panels};
 use crate::level::{self, levels, require_tiers};
 use crate::network::{CableSpec, ExistingNetwork, Fault, ImportError, Level};
@@ -31,7 +31,7 @@ use crate::own;
 use crate::pattern::pattern;
 use crate::position::{self, Place, Positions, Reading};
 use crate::shape::{self, Numbers};
-use crate::text::{Assumed, CableSpecs, Exceptions, File, Settings, text};
+use crate::text::{AssumptionNotes, CableSpecs, Exceptions, File, Settings, text};
 
 use hardware::Hardware;
 
@@ -102,7 +102,7 @@ struct Candidate {
     naming: Vec<(&'static str, String)>,
     settings: Settings,
     plan: Plan,
-    compared: Compared,
+    compared: NetworkComparison,
 }
 
 impl Candidate {
@@ -131,10 +131,11 @@ pub fn import(
     compile: &mut Compile<'_>,
 ) -> Result<ImportResult, ImportError> {
     let panels = Panels::new(catalogue);
-    let Nearest { positions, specs, found, is_unique } = nearest(network, options, &panels, compile)?;
+    let NearestFabric { positions, specs, found, is_unique } = nearest(network, options, &panels, compile)?;
     refuse_others(network, &positions, &found)?;
-    let exceptions = except::exceptions(network, &positions, &found.plan, &found.compared, &found.hardware);
-    let assumed = assumed::assumed(network, &positions, &found.plan, options, &specs);
+    let exceptions =
+        exceptions::exceptions(network, &positions, &found.plan, &found.compared, &found.hardware);
+    let assumed = assumptions::assumed(network, &positions, &found.plan, options, &specs);
     let file = File {
         name: &options.name,
         numbers: &found.numbers,
@@ -154,10 +155,10 @@ pub fn import(
     };
     let plan = compile(&text).map_err(refused)?;
     let compared = compare(&plan, network, &positions, found.hardware.ports_may_differ(&positions));
-    let findings = except::findings(network, &positions, &plan, &compared);
+    let findings = exceptions::findings(network, &positions, &plan, &compared);
     let mut notes = network.notes();
     notes.extend(doubts::doubts(network, &positions, &plan, &found, is_unique));
-    notes.push(assumed::note(&assumed, &plan, found.settings));
+    notes.push(assumptions::note(&assumed, &plan, found.settings));
     Ok(ImportResult {
         text,
         devices: network.device_count() as u64,
@@ -167,12 +168,12 @@ pub fn import(
         absent: found.compared.missing.len() as u64,
         findings,
         notes,
-        renamed: except::renamed(network, &positions, &plan, &compared),
+        renamed: exceptions::renamed(network, &positions, &plan, &compared),
     })
 }
 
 /// The fabric that has the most cables of the network and the fewest absent ones.
-struct Nearest {
+struct NearestFabric {
     positions: Positions,
     specs: CableSpecs,
     found: Candidate,
@@ -188,11 +189,11 @@ fn nearest(
     options: &Options,
     panels: &Panels,
     compile: &mut Compile<'_>,
-) -> Result<Nearest, ImportError> {
-    let mut at = |positions: Positions| -> Result<Nearest, ImportError> {
+) -> Result<NearestFabric, ImportError> {
+    let mut at = |positions: Positions| -> Result<NearestFabric, ImportError> {
         let specs = cable_specs(network, &positions);
         let found = search(network, &positions, options, panels, &specs, compile)?;
-        Ok(Nearest { positions, specs, found, is_unique: true })
+        Ok(NearestFabric { positions, specs, found, is_unique: true })
     };
     if options.nodes.is_empty()
         && let Some(places) = position::by_name(network)
@@ -229,9 +230,9 @@ fn by_graph(
     network: &ExistingNetwork,
     levels: &[Level],
     fits: &[Fits],
-    at: &mut dyn FnMut(Positions) -> Result<Nearest, ImportError>,
-) -> (Option<Nearest>, Option<ImportError>) {
-    let mut best: Option<Nearest> = None;
+    at: &mut dyn FnMut(Positions) -> Result<NearestFabric, ImportError>,
+) -> (Option<NearestFabric>, Option<ImportError>) {
+    let mut best: Option<NearestFabric> = None;
     let mut refused = None;
     // Places for which no file passes the checks.
     let mut invalid: Vec<Vec<Place>> = Vec::new();
@@ -266,7 +267,9 @@ fn by_graph(
 }
 
 /// Finds the nearest fabric from the placement by names.
-fn by_name(mut of: impl FnMut(Reading) -> Result<Nearest, ImportError>) -> Result<Nearest, ImportError> {
+fn by_name(
+    mut of: impl FnMut(Reading) -> Result<NearestFabric, ImportError>,
+) -> Result<NearestFabric, ImportError> {
     let exact = of(Reading::Exact);
     if exact.as_ref().is_ok_and(|found| found.found.cost().0 == 0) {
         return exact;
@@ -418,7 +421,7 @@ fn draft(
         specs,
         naming,
         exceptions: &exceptions,
-        assumed: &Assumed::default(),
+        assumed: &AssumptionNotes::default(),
     })
 }
 

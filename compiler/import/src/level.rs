@@ -6,7 +6,7 @@
 
 use smol_str::SmolStr;
 
-use crate::network::{At, Cable, ExistingNetwork, Fault, ImportError, Level};
+use crate::network::{Cable, ExistingNetwork, Fault, FilePlace, ImportError, Level};
 
 /// Words in names and roles, without trailing digits.
 const WORDS: &[(&str, Level)] = &[
@@ -193,7 +193,7 @@ fn known(levels: &[Level]) -> Vec<Option<Level>> {
 fn refuse(
     network: &ExistingNetwork,
     levels: &[Option<Level>],
-    at: Option<At>,
+    at: Option<FilePlace>,
     why: &str,
     help: Option<&str>,
 ) -> ImportError {

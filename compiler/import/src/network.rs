@@ -51,7 +51,7 @@ impl Level {
 
 /// A place in a file that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct At {
+pub(crate) struct FilePlace {
     pub(crate) file: u32,
     /// Line, from 1.
     pub(crate) line: u32,
@@ -75,7 +75,7 @@ pub(crate) struct Cable {
     pub(crate) ends: [Plug; 2],
     /// Index of its length and medium in [`ExistingNetwork::specs`].
     pub(crate) spec: u32,
-    pub(crate) at: At,
+    pub(crate) at: FilePlace,
 }
 
 /// A cable as a row of a file describes it.
@@ -97,13 +97,13 @@ pub(crate) struct Row<'a> {
 
 /// A cable that may belong to the fabric. The other cables decide whether it does.
 #[derive(Debug)]
-struct Deferred {
+struct DeferredCable {
     devices: [SmolStr; 2],
     ports: [SmolStr; 2],
     other: Option<SmolStr>,
     /// The rest of its row.
     row: Row<'static>,
-    at: At,
+    at: FilePlace,
 }
 
 /// One reason why an existing network is rejected.
@@ -177,7 +177,7 @@ pub struct ExistingNetwork {
     pub(crate) drained: HashSet<u32>,
     pub(crate) isolated: HashSet<u32>,
     /// Tiers of devices as stated by readers.
-    pub(crate) levels: HashMap<u32, (Level, At)>,
+    pub(crate) levels: HashMap<u32, (Level, FilePlace)>,
     /// Words that hint at the kind of a device, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
     /// Models of devices, from lists of devices.
@@ -189,34 +189,34 @@ pub struct ExistingNetwork {
     /// Links that are not cables of the fabric.
     pub(crate) left_out: u64,
     /// Reasons for skipping links, each with the number of links and the first of them.
-    reasons: BTreeMap<SmolStr, (u64, At)>,
+    reasons: BTreeMap<SmolStr, (u64, FilePlace)>,
     /// Cables with status planned, which count only if no other cable is in the lists.
-    planned: Vec<Deferred>,
+    planned: Vec<DeferredCable>,
     /// Cables with a type that is not a medium of a fabric. They count unless they connect a device outside the fabric.
-    others: Vec<Deferred>,
+    others: Vec<DeferredCable>,
     plugged: HashMap<(u32, u32), u32>,
     spec_numbers: HashMap<CableSpec, u32>,
     files: Vec<String>,
     /// Types of cables that do not determine the medium, with the assumed medium, the number of cables and the first of
     /// them.
-    types: BTreeMap<(SmolStr, Option<&'static str>), (u64, At)>,
+    types: BTreeMap<(SmolStr, Option<&'static str>), (u64, FilePlace)>,
     faults: Vec<Fault>,
 }
 
 impl ExistingNetwork {
-    /// Registers a file, and returns its number for [`At`].
+    /// Registers a file, and returns its number for [`FilePlace`].
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());
         u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")
     }
 
     /// File and line, as `FILE:LINE`.
-    pub(crate) fn place(&self, at: At) -> String {
+    pub(crate) fn place(&self, at: FilePlace) -> String {
         format!("{}:{}", self.files[at.file as usize], at.line)
     }
 
     /// Keeps a fault, up to [`FAULTS_MAX`].
-    pub(crate) fn fault(&mut self, at: At, text: impl Into<String>) {
+    pub(crate) fn fault(&mut self, at: FilePlace, text: impl Into<String>) {
         if self.faults.len() < FAULTS_MAX {
             let place = Some(self.place(at));
             self.faults.push(Fault { place, text: text.into() });
@@ -224,13 +224,13 @@ impl ExistingNetwork {
     }
 
     /// Counts a link that is not a cable of the fabric, for this reason.
-    pub(crate) fn skip_link(&mut self, why: &str, at: At) {
+    pub(crate) fn skip_link(&mut self, why: &str, at: FilePlace) {
         self.left_out += 1;
         self.reasons.entry(why.into()).or_insert((0, at)).0 += 1;
     }
 
     /// Keeps a cable until all cables are read: one that is planned, or one with a type that is not a medium.
-    pub(crate) fn defer(&mut self, row: &Row<'_>, is_planned: bool, at: At) {
+    pub(crate) fn defer(&mut self, row: &Row<'_>, is_planned: bool, at: FilePlace) {
         let cables = if is_planned { &mut self.planned } else { &mut self.others };
         if cables.len() == CABLES_MAX {
             return self.fault(at, format!("there are more than {CABLES_MAX} cables"));
@@ -238,7 +238,7 @@ impl ExistingNetwork {
         let (devices, ports) = (row.devices.map(SmolStr::new), row.ports.map(SmolStr::new));
         let other = row.other.map(SmolStr::new);
         let row = Row { devices: [""; 2], ports: [""; 2], other: None, spec: row.spec.clone(), ..*row };
-        cables.push(Deferred { devices, ports, other, row, at });
+        cables.push(DeferredCable { devices, ports, other, row, at });
     }
 
     /// Adds or skips deferred cables. If no cable is plugged, the list is of a network to be built, and its planned
@@ -249,7 +249,7 @@ impl ExistingNetwork {
         let known = known.flat_map(|cable| cable.devices.iter().map(SmolStr::as_str));
         let naming = own::naming(&self.devices.names().chain(known));
         // Where nodes, T0s and T1s have closc's own names, a device with another name is not one of them.
-        let beside = |cable: &Deferred| {
+        let beside = |cable: &DeferredCable| {
             let (naming, kind) = (naming.as_ref()?, cable.other.as_ref()?);
             if cable.row.levels.is_some() {
                 return None;
@@ -274,13 +274,13 @@ impl ExistingNetwork {
     }
 
     /// Skips a cable to a device outside the fabric. If there are too many reasons, they share one entry.
-    fn skip_outside(&mut self, why: &str, at: At) {
+    fn skip_outside(&mut self, why: &str, at: FilePlace) {
         let is_kept = self.reasons.len() < FAULTS_MAX || self.reasons.contains_key(why);
         self.skip_link(if is_kept { why } else { "to more devices that are not of the fabric" }, at);
     }
 
-    fn add_deferred(&mut self, cable: Deferred) {
-        let Deferred { devices, ports, other, row, at } = cable;
+    fn add_deferred(&mut self, cable: DeferredCable) {
+        let DeferredCable { devices, ports, other, row, at } = cable;
         if let Some(kind) = other {
             self.note(&kind, None, at);
         }
@@ -289,7 +289,7 @@ impl ExistingNetwork {
     }
 
     /// Keeps a type of cable that does not determine the medium, with the assumed medium.
-    pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
+    pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: FilePlace) {
         // The column may contain free text of any length.
         let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
         if self.types.len() < FAULTS_MAX || self.types.contains_key(&(kind.clone(), taken)) {
@@ -299,7 +299,7 @@ impl ExistingNetwork {
 
     /// Notes on assumed media, and on skipped links.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, At))| {
+        let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, FilePlace))| {
             let place = self.place(*at);
             match taken {
                 Some(medium) => format!(
@@ -312,7 +312,7 @@ impl ExistingNetwork {
                 ),
             }
         };
-        let reason = |(why, (count, at)): (&SmolStr, &(u64, At))| {
+        let reason = |(why, (count, at)): (&SmolStr, &(u64, FilePlace))| {
             format!("{}: {} skipped: {why}", self.place(*at), counted(*count, "cable"))
         };
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
@@ -341,7 +341,7 @@ impl ExistingNetwork {
     }
 
     /// Adds a cable, or keeps a fault if it is not valid.
-    pub(crate) fn add(&mut self, row: &Row<'_>, at: At) {
+    pub(crate) fn add(&mut self, row: &Row<'_>, at: FilePlace) {
         for (name, what) in
             row.devices.iter().map(|name| (name, "device")).chain(row.ports.iter().map(|name| (name, "port")))
         {
@@ -398,7 +398,7 @@ impl ExistingNetwork {
     }
 
     /// Adds a cable that its other end may have reported before.
-    pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: At) {
+    pub(crate) fn add_seen(&mut self, row: &Row<'_>, at: FilePlace) {
         let known = |network: &ExistingNetwork, side: usize| {
             let device = network.devices.find(row.devices[side])?;
             network.plugged.get(&(device, network.ports.find(row.ports[side])?)).copied()
@@ -409,7 +409,7 @@ impl ExistingNetwork {
         }
     }
 
-    fn set_level(&mut self, device: u32, level: Level, at: At) {
+    fn set_level(&mut self, device: u32, level: Level, at: FilePlace) {
         match self.levels.entry(device) {
             Entry::Vacant(entry) => {
                 entry.insert((level, at));

@@ -46,7 +46,7 @@ impl Kind {
 
 /// Names in the network and in the plan.
 #[derive(Debug, Default)]
-struct Shared {
+struct NamePairs {
     new: HashMap<SmolStr, SmolStr>,
     old: HashMap<SmolStr, SmolStr>,
 }
@@ -55,7 +55,7 @@ struct Shared {
 type Votes = BTreeMap<SmolStr, BTreeMap<SmolStr, u32>>;
 
 /// Whether ports have the same order under both names.
-fn is_in_order(shared: &Shared) -> bool {
+fn is_in_order(shared: &NamePairs) -> bool {
     let mut ports: Vec<_> = shared.new.iter().map(|(old, new)| (natural(old), natural(new))).collect();
     ports.sort();
     ports.is_sorted_by_key(|(_, new)| new.clone())
@@ -64,7 +64,7 @@ fn is_in_order(shared: &Shared) -> bool {
 /// Shared names of ports, by kind of device.
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
-    kinds: HashMap<Kind, Shared>,
+    kinds: HashMap<Kind, NamePairs>,
     /// The tiers whose switches do not share names of ports.
     pub(crate) irregular: Vec<Level>,
 }
@@ -101,7 +101,7 @@ impl Ports {
             let is_plan = all(&|old, new| old == new) * 2 >= total;
             let is_single = ports.values().all(|news| news.values().sum::<u32>() == 1);
             let mut agreed = 0;
-            let mut shared = Shared::default();
+            let mut shared = NamePairs::default();
             for (old, news) in &ports {
                 let Some((new, count)) = news.iter().max_by_key(|(new, count)| (**count, *new == old)) else {
                     continue;

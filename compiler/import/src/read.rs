@@ -10,7 +10,7 @@ mod table;
 
 use closc_cabling::ReadError;
 
-use crate::network::{At, ExistingNetwork, Row};
+use crate::network::{ExistingNetwork, FilePlace, Row};
 
 /// Reads a list of cables, a list of devices with their roles, or a topology of containerlab.
 pub fn file(network: &mut ExistingNetwork, name: &str, text: &str) {
@@ -35,7 +35,10 @@ pub fn lldp(network: &mut ExistingNetwork, file: &str, device: &str, text: &[u8]
         });
         let Some((far, port)) = named else {
             if !sighting.neighbours.is_empty() {
-                network.skip_link("neighbours that send no name or no port", At { file: number, line: 1 });
+                network.skip_link(
+                    "neighbours that send no name or no port",
+                    FilePlace { file: number, line: 1 },
+                );
             }
             continue;
         };
@@ -45,7 +48,7 @@ pub fn lldp(network: &mut ExistingNetwork, file: &str, device: &str, text: &[u8]
             speeds: [sighting.speed, None],
             ..Row::default()
         };
-        network.add_seen(&row, At { file: number, line: 1 });
+        network.add_seen(&row, FilePlace { file: number, line: 1 });
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) struct Numbers {
     pub(crate) t0_parallel: u16,
     /// The port order of the cables between T0s and T1s, if it is not that of the numbers.
     pub(crate) order: Option<Order>,
-    pub(crate) third: Option<Third>,
+    pub(crate) third: Option<ThirdTierCounts>,
 }
 
 /// The port order of a fabric that was grown, or is wired for growth.
@@ -43,7 +43,7 @@ pub(crate) struct Order {
 
 /// The counts of the third tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Third {
+pub(crate) struct ThirdTierCounts {
     pub(crate) parallel: u16,
     /// Uplinks of a T1.
     pub(crate) up: u16,
@@ -178,7 +178,7 @@ fn with_t2s(
         let up = rows.map_or(t2_count, |rows| t2_count.div_ceil(rows)).saturating_mul(parallel);
         let (strides, t1) = (rows.unwrap_or(1), base.t1_count);
         let ports_per_zone = zone_ports(network, positions, fit, strides, parallel, t1);
-        Numbers { third: Some(Third { parallel, up, rows, ports_per_zone }), ..base.clone() }
+        Numbers { third: Some(ThirdTierCounts { parallel, up, rows, ports_per_zone }), ..base.clone() }
     };
     rows(network, positions, base.t1_count).into_iter().map(with).collect()
 }

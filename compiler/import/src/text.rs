@@ -49,7 +49,7 @@ pub(crate) struct Exceptions {
 
 /// Comments on values that neither the lists nor the command line gives.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Assumed {
+pub(crate) struct AssumptionNotes {
     /// Comment on each tier.
     pub(crate) tiers: [&'static str; 3],
     /// Comment on the NICs of nodes.
@@ -76,7 +76,7 @@ pub(crate) struct File<'a> {
     pub(crate) specs: &'a CableSpecs,
     pub(crate) naming: &'a [(&'static str, String)],
     pub(crate) exceptions: &'a Exceptions,
-    pub(crate) assumed: &'a Assumed,
+    pub(crate) assumed: &'a AssumptionNotes,
 }
 
 /// Writes a breakout and a first cage where they differ from the platform's defaults.
@@ -254,7 +254,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
     out
 }
 
-fn cables(out: &mut String, specs: &CableSpecs, assumed: &Assumed) {
+fn cables(out: &mut String, specs: &CableSpecs, assumed: &AssumptionNotes) {
     let kind = |(kind, own): (&&'static str, &CableSpec)| {
         let values = assumed.cables.get(kind).map(|values| values.join(", ")).unwrap_or_default();
         let mark = if values.is_empty() { String::new() } else { format!("  # {values} assumed") };
@@ -281,7 +281,7 @@ fn cables(out: &mut String, specs: &CableSpecs, assumed: &Assumed) {
     }
 }
 
-fn except(out: &mut String, exceptions: &Exceptions, assumed: &Assumed) {
+fn except(out: &mut String, exceptions: &Exceptions, assumed: &AssumptionNotes) {
     let Exceptions { absent, drained, isolated, cables, devices } = exceptions;
     let lists = [("absent", absent), ("drained", drained), ("isolated", isolated)];
     if lists.iter().all(|(_, names)| names.is_empty()) && cables.is_empty() && devices.is_empty() {

@@ -38,7 +38,7 @@ pub trait Backend {
     /// counted too.
     fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let before = self.port_counters()?;
-        self.exchange(packets, &mut Quiet)?;
+        self.exchange(packets, &mut QuietSink)?;
         Ok(ports_since(&self.port_counters()?, &before))
     }
 
@@ -65,12 +65,12 @@ pub trait Backend {
 }
 
 /// A data plane whose switches choose the path.
-pub(crate) trait Routed {
+pub(crate) trait RoutedBackend {
     /// Reads the routes of every device, in the order of the model.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError>;
 
     /// Sends flows, those of a node together, and returns the observations of each.
-    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError>;
 
     /// Waits until routers avoid misplaced cables wherever another path exists. Without neighbour discovery, it returns
     /// at once.
@@ -81,7 +81,7 @@ pub(crate) trait Routed {
 }
 
 /// Breaks and repairs ports and cables while packets flow, without waiting for silence.
-pub(crate) trait Breakable {
+pub(crate) trait FaultInjector {
     /// Sets ports down or up.
     fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError>;
 
@@ -136,7 +136,7 @@ pub(crate) struct Flow {
 
 /// Observations of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct FlowObservations {
     /// Egress ports.
     pub(crate) left: Vec<PortId>,
     /// Ingress ports.
@@ -176,18 +176,18 @@ pub(crate) const RETRIES: u32 = 2;
 /// Sends flows and retransmits lost ones, for switches that drop packets under load.
 pub(crate) fn retried(
     flows: &[Flow],
-    mut send: impl FnMut(&[Flow]) -> Result<Vec<Seen>, LabError>,
-) -> Result<Vec<Seen>, LabError> {
+    mut send: impl FnMut(&[Flow]) -> Result<Vec<FlowObservations>, LabError>,
+) -> Result<Vec<FlowObservations>, LabError> {
     let mut seen = send(flows)?;
     for _ in 0..RETRIES {
-        let is_lost = |seen: &Seen| seen.accepted.is_empty() && !seen.unsent;
+        let is_lost = |seen: &FlowObservations| seen.accepted.is_empty() && !seen.unsent;
         let lost: Vec<usize> = (0..seen.len()).filter(|at| is_lost(&seen[*at])).collect();
         if lost.is_empty() {
             break;
         }
         let again: Vec<Flow> = lost.iter().map(|at| flows[*at]).collect();
         for (at, found) in lost.into_iter().zip(send(&again)?) {
-            seen[at] = Seen { again: seen[at].again + 1, ..found };
+            seen[at] = FlowObservations { again: seen[at].again + 1, ..found };
         }
     }
     Ok(seen)
@@ -206,9 +206,9 @@ pub trait Sink {
 }
 
 /// Ignores arrivals, where port observations are sufficient.
-pub(crate) struct Quiet;
+pub(crate) struct QuietSink;
 
-impl Sink for Quiet {
+impl Sink for QuietSink {
     fn arrived(&mut self, _: Arrival<'_>) {}
 
     fn unsent(&mut self, _: usize) {}
@@ -325,14 +325,14 @@ mod tests {
         let seen = retried(&flows, |flows| {
             rounds.push(flows.iter().map(|flow| flow.source_port).collect::<Vec<_>>());
             let round = rounds.len();
-            let one = |flow: &Flow| Seen {
+            let one = |flow: &Flow| FlowObservations {
                 accepted: match flow.source_port {
                     1 => vec![flow.to],
                     port @ (2 | 3) if usize::from(port) == round => vec![flow.to],
                     _ => Vec::new(),
                 },
                 unsent: flow.source_port == 0,
-                ..Seen::default()
+                ..FlowObservations::default()
             };
             Ok(flows.iter().map(one).collect())
         });

@@ -26,7 +26,7 @@ use crate::name::FabricName;
 use crate::options::Options;
 use crate::probe::{self, ProbeReport};
 use crate::progress::Watch;
-use crate::routed;
+use crate::routed_test;
 use crate::sample::Extent;
 use crate::target::Target;
 use crate::test::{self, TestReport};
@@ -34,7 +34,7 @@ use crate::tree::{DeviceKind, Tree};
 pub use fault::Fault;
 pub use faults::{CutReport, Ends, MiswireReport};
 pub use folder::{leave as leave_private, make as make_private};
-use site::Removed;
+use site::RemovalCounts;
 use state::{Guard, State};
 
 /// A lab that is up.
@@ -179,7 +179,7 @@ impl Lab {
         if !self.tree.is_source_routed()
             && let Some(routed) = self.site.routed()
         {
-            let report = routed::run(&self.tree, &self.model, routed, extent, watch)?;
+            let report = routed_test::run(&self.tree, &self.model, routed, extent, watch)?;
             return Ok(TestReport { faults, ..report });
         }
         let report = test::run(&self.tree, &self.model, &mut *self.site, extent, watch)?;
@@ -248,7 +248,7 @@ impl Lab {
         self.site.configure(watch)
     }
 
-    fn take_down(&mut self) -> Result<Removed, LabError> {
+    fn take_down(&mut self) -> Result<RemovalCounts, LabError> {
         self.site.leave();
         remove(&self.state, &self.options.runtime, &self.guard)
     }
@@ -312,8 +312,8 @@ pub fn down(fabric: &str, options: &Options) -> Result<DownReport, LabError> {
     Ok(down_report(fabric, removed, started))
 }
 
-fn down_report(fabric: &str, removed: Removed, started: Instant) -> DownReport {
-    let Removed { namespaces, processes } = removed;
+fn down_report(fabric: &str, removed: RemovalCounts, started: Instant) -> DownReport {
+    let RemovalCounts { namespaces, processes } = removed;
     DownReport { fabric: fabric.to_owned(), namespaces, processes, seconds: started.elapsed().as_secs_f64() }
 }
 
@@ -342,7 +342,7 @@ fn status(state: &State, options: &Options) -> Status {
     }
 }
 
-fn remove(state: &State, runtime: &Utf8Path, guard: &Guard) -> Result<Removed, LabError> {
+fn remove(state: &State, runtime: &Utf8Path, guard: &Guard) -> Result<RemovalCounts, LabError> {
     let removed = site::remove(state, runtime)?;
     State::forget(runtime, &state.fabric)?;
     guard.clear();

@@ -31,7 +31,7 @@ mod name;
 mod options;
 pub mod privilege;
 mod progress;
-mod routed;
+mod routed_test;
 mod sample;
 mod show;
 mod target;
@@ -46,5 +46,5 @@ pub use lab::{
 pub use name::{DeviceName, FabricName, Interface, NameFault};
 pub use options::{Life, Options};
 pub use progress::{Interrupt, Progress, Watch};
-pub use sample::{Drawn, Extent};
+pub use sample::{Extent, SampleOrigin};
 pub use target::Target;

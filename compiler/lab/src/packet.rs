@@ -62,7 +62,7 @@ pub struct Tag {
 
 /// Contents of an inner packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inner {
+pub struct InnerPacket {
     /// Sending NIC.
     pub source: Ipv6Addr,
     /// Receiving NIC.
@@ -75,7 +75,7 @@ pub struct Inner {
     pub tag: Tag,
 }
 
-impl Inner {
+impl InnerPacket {
     /// Writes the packet.
     pub fn bytes(&self) -> Vec<u8> {
         let mut payload = MAGIC.to_vec();
@@ -167,8 +167,8 @@ fn checksum(packet: &[u8]) -> u16 {
 mod tests {
     use super::*;
 
-    fn inner() -> Inner {
-        Inner {
+    fn inner() -> InnerPacket {
+        InnerPacket {
             source: "2001:db8:1000:1::1".parse().unwrap(),
             destination: "2001:db8:1000:2::1".parse().unwrap(),
             entropy: 0x0003_1801,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::LabError;
 use crate::backend::{Arrival, Backend, Sink};
 use crate::model::{CableId, DeviceId, Model, PortId};
-use crate::packet::{self, Inner, Packet, Tag};
+use crate::packet::{self, InnerPacket, Packet, Tag};
 use crate::progress::Watch;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
@@ -29,7 +29,7 @@ pub struct ProbeReport {
     /// Probes to a T2 and back; none in two tiers.
     pub t2: Count,
     /// Suspected elements.
-    pub accused: Vec<Accused>,
+    pub accused: Vec<SuspectElement>,
 }
 
 /// Numbers of sent and returned probes.
@@ -44,7 +44,7 @@ pub struct Count {
 /// An element suspected because of losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Accused {
+pub enum SuspectElement {
     /// One cable.
     Cable {
         /// The cable.
@@ -79,8 +79,10 @@ impl ProbeReport {
     /// Returns whether a cable is suspected, alone or with the switch behind it.
     pub fn accuses(&self, name: &str) -> bool {
         self.accused.iter().any(|accused| match accused {
-            Accused::Cable { cable, .. } | Accused::CableOrSwitch { cable, .. } => cable == name,
-            Accused::Switch { .. } => false,
+            SuspectElement::Cable { cable, .. } | SuspectElement::CableOrSwitch { cable, .. } => {
+                cable == name
+            }
+            SuspectElement::Switch { .. } => false,
         })
     }
 }
@@ -126,14 +128,14 @@ pub fn run(
     let tag = |number: usize| Tag { batch: u32::MAX - 1, number: number as u32 };
     let packets: Vec<Packet> = probes.iter().enumerate().map(|(at, probe)| probe.packet(tag(at))).collect();
     watch.step("probe", 0, packets.len() as u64);
-    backend.exchange(&packets, &mut Returns { probes: &mut probes })?;
+    backend.exchange(&packets, &mut ProbeSink { probes: &mut probes })?;
     watch.step("probe", packets.len() as u64, packets.len() as u64);
     Ok(judge(model, &probes))
 }
 
 impl Probe {
     fn packet(&self, tag: Tag) -> Packet {
-        let inner = Inner {
+        let inner = InnerPacket {
             source: self.address,
             destination: self.address,
             entropy: tag.number,
@@ -173,11 +175,11 @@ fn probes(tree: &Tree, model: &Model) -> Vec<Probe> {
     out
 }
 
-struct Returns<'a> {
+struct ProbeSink<'a> {
     probes: &'a mut [Probe],
 }
 
-impl Sink for Returns<'_> {
+impl Sink for ProbeSink<'_> {
     fn arrived(&mut self, arrival: Arrival<'_>) {
         if let Arrival::Wire { port, inner, .. } = arrival
             && let Some(tag) = packet::tag(packet::payload(inner))
@@ -215,7 +217,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
 }
 
 /// Evaluates T0 probes. If one is lost, the NIC's cable is suspected. If all are lost, the T0 is.
-fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
+fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<SuspectElement> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == 0) {
         by_switch.entry(model.end(probe.port.far()).0).or_default().push(probe);
@@ -228,10 +230,12 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
         match (lost.as_slice(), probes.len()) {
             ([only], 1) => {
                 let cable = model.cable_name(only.port.cable()).to_owned();
-                accused.push(Accused::CableOrSwitch { cable, switch: name, evidence });
+                accused.push(SuspectElement::CableOrSwitch { cable, switch: name, evidence });
             }
-            (lost, all) if lost.len() == all => accused.push(Accused::Switch { switch: name, evidence }),
-            (lost, _) => accused.extend(lost.iter().map(|probe| Accused::Cable {
+            (lost, all) if lost.len() == all => {
+                accused.push(SuspectElement::Switch { switch: name, evidence })
+            }
+            (lost, _) => accused.extend(lost.iter().map(|probe| SuspectElement::Cable {
                 cable: model.cable_name(probe.port.cable()).to_owned(),
                 evidence: evidence.clone(),
             })),
@@ -243,7 +247,7 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
 /// Evaluates probes to a T1 or T2 whose counterparts to the previous switch returned over the same cables. If they are
 /// lost, the cable under test is suspected. If all probes over all cables of the switch are lost, the switch is
 /// suspected.
-fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
+fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<SuspectElement> {
     let fine: BTreeSet<&[PortId]> =
         probes.iter().filter(|probe| probe.returned).map(|probe| probe.route.up(probe.tier())).collect();
     let mut cables: BTreeMap<CableId, (u64, u64)> = BTreeMap::new();
@@ -270,10 +274,10 @@ fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
             let count = cables.len();
             let evidence =
                 format!("{before} probes return, {here} probes over all {count} cables of it are lost");
-            accused.push(Accused::Switch { switch: model.devices[switch.0].name.clone(), evidence });
+            accused.push(SuspectElement::Switch { switch: model.devices[switch.0].name.clone(), evidence });
             continue;
         }
-        accused.extend(bad.into_iter().map(|(cable, sent, returned)| Accused::Cable {
+        accused.extend(bad.into_iter().map(|(cable, sent, returned)| SuspectElement::Cable {
             cable: model.cable_name(*cable).to_owned(),
             evidence: format!(
                 "{before} probes return, {} of {sent} {here} probes over it are lost",

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::Model;
-use crate::traffic::{self, Outgoing};
+use crate::traffic::{self, NicPaths};
 use crate::tree::{GroupTable, Nic, Tree};
 
 /// Maximum number of attempts to draw a new path. Only samples of nearly all paths need many.
@@ -37,7 +37,7 @@ pub enum Extent {
 
 /// Origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Drawn {
+pub struct SampleOrigin {
     /// Paths of the fabric.
     pub of: u64,
     /// Seed of the sample.
@@ -45,24 +45,24 @@ pub struct Drawn {
 }
 
 /// Chosen receivers, each with the number of a path.
-type Chosen = BTreeSet<(usize, u64)>;
+type SampledPaths = BTreeSet<(usize, u64)>;
 
 /// The paths of a test, sender by sender.
-pub(crate) struct Selected<'a> {
+pub(crate) struct TestPaths<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
     /// For a sample: the senders in order, with their chosen paths.
-    chosen: Option<Vec<(usize, Chosen)>>,
+    chosen: Option<Vec<(usize, SampledPaths)>>,
     /// Origin of the sample; `None` if all paths are tested.
-    pub(crate) drawn: Option<Drawn>,
+    pub(crate) drawn: Option<SampleOrigin>,
     /// Ordered pairs of NICs.
     pub(crate) pairs: u64,
 }
 
-impl<'a> Selected<'a> {
+impl<'a> TestPaths<'a> {
     /// Selects the paths of a test. A sample as large as the number of paths is a complete test.
     pub(crate) fn new(tree: &'a Tree, extent: Extent) -> Self {
         let nics: Vec<_> = traffic::nics(tree).collect();
-        let everything = Selected { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
+        let everything = TestPaths { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
         match extent {
             Extent::Everything => everything,
             Extent::Sample { paths, seed } => everything.draw(paths, seed),
@@ -75,7 +75,7 @@ impl<'a> Selected<'a> {
             return self;
         }
         let mut random = SplitMix64::seed_from_u64(seed);
-        let mut chosen: BTreeMap<usize, Chosen> = BTreeMap::new();
+        let mut chosen: BTreeMap<usize, SampledPaths> = BTreeMap::new();
         let mut found = 0;
         for _ in 0..paths.saturating_mul(DRAWS) {
             if found == paths {
@@ -90,10 +90,11 @@ impl<'a> Selected<'a> {
                 found += u64::from(fresh);
             }
         }
-        let receivers = |paths: &Chosen| paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64;
+        let receivers =
+            |paths: &SampledPaths| paths.iter().map(|(to, _)| to).collect::<BTreeSet<_>>().len() as u64;
         let pairs = chosen.values().map(receivers).sum();
         let chosen = Some(chosen.into_iter().collect());
-        Selected { chosen, drawn: Some(Drawn { of, seed }), pairs, ..self }
+        TestPaths { chosen, drawn: Some(SampleOrigin { of, seed }), pairs, ..self }
     }
 
     /// Counts the paths of the fabric: the paths of every table to each receiver, for every other NIC of the table.
@@ -120,7 +121,7 @@ impl<'a> Selected<'a> {
         tree: &'a Tree,
         model: &Model,
         paths: usize,
-        mut work: impl FnMut(u64, Outgoing<'a>) -> Result<(), E>,
+        mut work: impl FnMut(u64, NicPaths<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(chosen) = &self.chosen else {
             let mut nics = (0..).zip(&self.nics);
@@ -136,17 +137,17 @@ impl<'a> Selected<'a> {
             }
             let (some, later) = rest.split_at(senders.max(1));
             let each = some.par_iter().map(|(from, own)| self.outgoing(model, *from, own));
-            let all: Vec<Outgoing<'a>> = each.collect();
-            work(at, all.into_iter().fold(Outgoing::default(), Outgoing::and))?;
+            let all: Vec<NicPaths<'a>> = each.collect();
+            work(at, all.into_iter().fold(NicPaths::default(), NicPaths::and))?;
             (at, rest) = (at + some.len() as u64, later);
         }
         Ok(())
     }
 
     /// Returns the chosen paths of a sender.
-    fn outgoing(&self, model: &Model, from: usize, paths: &Chosen) -> Outgoing<'a> {
+    fn outgoing(&self, model: &Model, from: usize, paths: &SampledPaths) -> NicPaths<'a> {
         let (table, from) = self.nics[from];
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = NicPaths::default();
         for (to, number) in paths {
             let to = self.nics[*to].1;
             let named = table.path(from, to.address, *number);

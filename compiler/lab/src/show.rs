@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::count;
 use crate::lab::{CutReport, DownReport, MiswireReport, Status, UpReport};
-use crate::probe::{Accused, ProbeReport};
+use crate::probe::{ProbeReport, SuspectElement};
 use crate::target::Target;
 use crate::test::{ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
@@ -266,9 +266,11 @@ impl fmt::Display for ProbeReport {
         writeln!(f)?;
         for accused in &self.accused {
             match accused {
-                Accused::Cable { cable, evidence } => writeln!(f, "found: {cable} ({evidence})")?,
-                Accused::Switch { switch, evidence } => writeln!(f, "found: switch {switch} ({evidence})")?,
-                Accused::CableOrSwitch { cable, switch, evidence } => {
+                SuspectElement::Cable { cable, evidence } => writeln!(f, "found: {cable} ({evidence})")?,
+                SuspectElement::Switch { switch, evidence } => {
+                    writeln!(f, "found: switch {switch} ({evidence})")?
+                }
+                SuspectElement::CableOrSwitch { cable, switch, evidence } => {
                     writeln!(f, "found: {cable} or switch {switch} ({evidence})")?;
                 }
             }

@@ -16,9 +16,9 @@ use crate::LabError;
 use crate::backend::{Backend, Counters, PortCounter, RETRIES, SegmentCounter};
 use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
-use crate::sample::{Extent, Selected};
+use crate::sample::{Extent, TestPaths};
 use crate::segment::Segment;
-use crate::traffic::{Outgoing, PathRef};
+use crate::traffic::{NicPaths, PathRef};
 use crate::tree::Tree;
 
 /// Result of each path of a test, for diagnosis.
@@ -50,10 +50,10 @@ pub(crate) fn run_with_outcomes<'a>(
     watch: &Watch<'_>,
     keep: bool,
 ) -> Result<(TestReport, Outcomes<'a>), LabError> {
-    let selected = Selected::new(tree, extent);
+    let selected = TestPaths::new(tree, extent);
     let mut report = TestReport { pairs: selected.pairs, drawn: selected.drawn, ..TestReport::default() };
     let mut outcomes = Outcomes::default();
-    let mut expected = Expected::new(model);
+    let mut expected = ExpectedCounters::new(model);
     let before = backend.counters()?;
     let senders = selected.senders();
     let burst = backend.burst();
@@ -112,7 +112,7 @@ fn send(
 }
 
 /// Returns the paths of the packets to send, one entry per packet, and counts the paths that are not tested.
-fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
+fn due<'a>(outgoing: NicPaths<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
     report.absent += outgoing.absent;
     let mut sent = Vec::with_capacity(outgoing.paths.len());
     for path in outgoing.paths {
@@ -131,16 +131,19 @@ fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> 
 const BATCH_BITS: u32 = 28;
 
 /// Expected counters.
-struct Expected {
+struct ExpectedCounters {
     /// By port number: the required count, and the permitted excess. A packet lost under load is counted on a part of
     /// its path.
     ports: Vec<[PortCounter; 2]>,
     segments: HashMap<(DeviceId, Segment), [u64; 2]>,
 }
 
-impl Expected {
+impl ExpectedCounters {
     fn new(model: &Model) -> Self {
-        Expected { ports: vec![Default::default(); model.all_ports().count()], segments: HashMap::new() }
+        ExpectedCounters {
+            ports: vec![Default::default(); model.all_ports().count()],
+            segments: HashMap::new(),
+        }
     }
 
     /// Adds the counts of a packet that was sent `tries` times. If it was delivered, only the last transmission is

@@ -111,14 +111,14 @@ fn diagnose(
 ) -> Result<Vec<Finding>, LabError> {
     let suspects = suspects(outcomes);
     let paths: Vec<&PathRef<'_>> = outcomes.failed.iter().chain(&outcomes.delivered).collect();
-    let mut found = Found::default();
+    let mut found = CableDestinations::default();
     for (at, port) in suspects.iter().enumerate() {
         watch.step("trace suspects", at as u64, suspects.len() as u64);
         for (path, step) in over(&paths, *port, &suspects) {
             watch.check()?;
             let mate = pulse(model, backend, path, step)?;
             found.take(*port, mate);
-            if mate != Mate::Unreached {
+            if mate != CableDestination::Unreached {
                 break;
             }
         }
@@ -157,7 +157,7 @@ fn over<'a, 'p>(
 
 /// Where a suspect cable leads from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mate {
+pub(crate) enum CableDestination {
     /// To the far end of its own cable.
     Right {
         /// Whether the device at that end forwarded the packets.
@@ -177,8 +177,8 @@ fn pulse(
     backend: &mut dyn Backend,
     path: &PathRef<'_>,
     step: usize,
-) -> Result<Mate, LabError> {
-    let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
+) -> Result<CableDestination, LabError> {
+    let Ok(route) = &path.route else { return Ok(CableDestination::Unreached) };
     // Kernels answer packets that they cannot forward, so send packets that get no answer. P4 switches send no errors,
     // but drop packets from the unspecified address.
     let silent = backend.answers_losses();
@@ -191,11 +191,11 @@ fn pulse(
     let port = route.crossings[step];
     let astray = route.crossings[..step].iter().any(|before| received(before.far()) < wanted);
     if astray || sent(port) < wanted {
-        return Ok(Mate::Unreached);
+        return Ok(CableDestination::Unreached);
     }
     if received(port.far()) >= wanted {
         let forwarded = route.crossings.get(step + 1).is_none_or(|next| sent(*next) >= wanted);
-        return Ok(Mate::Right { forwarded });
+        return Ok(CableDestination::Right { forwarded });
     }
     let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
     let came: Vec<PortId> =
@@ -206,18 +206,18 @@ fn pulse(
     // A swap on the path itself: the packets skip a step and arrive at a later port of the path.
     let later = route.crossings[step + 1..].iter().map(|crossing| crossing.far());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
-    Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
+    Ok(elsewhere.or(skipped).map_or(CableDestination::Nowhere, CableDestination::Other))
 }
 
 /// The places to which suspect cables lead.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    ends: BTreeMap<PortId, Mate>,
+pub(crate) struct CableDestinations {
+    ends: BTreeMap<PortId, CableDestination>,
 }
 
-impl Found {
+impl CableDestinations {
     /// Records where a cable leads from a port.
-    pub(crate) fn take(&mut self, port: PortId, mate: Mate) {
+    pub(crate) fn take(&mut self, port: PortId, mate: CableDestination) {
         self.ends.insert(port, mate);
     }
 
@@ -230,11 +230,15 @@ impl Found {
             let mates = [cable.lower(), cable.upper()].map(|port| (port, self.ends.get(&port).copied()));
             let evidence = mates.iter().filter_map(|(port, mate)| describe(model, *port, (*mate)?)).collect();
             let other = mates.iter().find_map(|(_, mate)| match mate {
-                Some(Mate::Other(port)) => Some(*port),
-                Some(Mate::Right { .. } | Mate::Nowhere | Mate::Unreached) | None => None,
+                Some(CableDestination::Other(port)) => Some(*port),
+                Some(
+                    CableDestination::Right { .. } | CableDestination::Nowhere | CableDestination::Unreached,
+                )
+                | None => None,
             });
-            let nowhere = mates.iter().any(|(_, mate)| *mate == Some(Mate::Nowhere));
-            let kept = mates.iter().find(|(_, mate)| *mate == Some(Mate::Right { forwarded: false }));
+            let nowhere = mates.iter().any(|(_, mate)| *mate == Some(CableDestination::Nowhere));
+            let kept =
+                mates.iter().find(|(_, mate)| *mate == Some(CableDestination::Right { forwarded: false }));
             match (other, kept) {
                 (Some(port), _) => findings.extend(self.plugged(model, *cable, port, evidence)),
                 (None, _) if nowhere => {
@@ -267,7 +271,7 @@ impl Found {
         let other = port.cable();
         let back = [other.lower(), other.upper()]
             .into_iter()
-            .any(|end| matches!(self.ends.get(&end), Some(Mate::Other(found)) if found.cable() == cable));
+            .any(|end| matches!(self.ends.get(&end), Some(CableDestination::Other(found)) if found.cable() == cable));
         if !back {
             return Some(Finding::Misplugged {
                 cable: model.cable_name(cable).to_owned(),
@@ -288,17 +292,19 @@ impl Found {
     }
 }
 
-fn describe(model: &Model, port: PortId, mate: Mate) -> Option<String> {
+fn describe(model: &Model, port: PortId, mate: CableDestination) -> Option<String> {
     let (from, to) = (model.port_name(port), model.port_name(port.far()));
     match mate {
-        Mate::Right { forwarded: true } => Some(format!("what {from} sends comes in at {to}, as it should")),
-        Mate::Right { forwarded: false } => {
+        CableDestination::Right { forwarded: true } => {
+            Some(format!("what {from} sends comes in at {to}, as it should"))
+        }
+        CableDestination::Right { forwarded: false } => {
             Some(format!("what {from} sends comes in at {to}, as it should, and does not go on"))
         }
-        Mate::Other(found) => {
+        CableDestination::Other(found) => {
             Some(format!("what {from} sends comes in at {}, not at {to}", model.port_name(found)))
         }
-        Mate::Nowhere => Some(format!("what {from} sends comes in nowhere, not at {to}")),
-        Mate::Unreached => None,
+        CableDestination::Nowhere => Some(format!("what {from} sends comes in nowhere, not at {to}")),
+        CableDestination::Unreached => None,
     }
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{Model, PortId};
-use crate::packet::{Inner, Packet, Tag};
-use crate::tree::{GroupTable, Named, Nic, Tree};
+use crate::packet::{InnerPacket, Packet, Tag};
+use crate::tree::{GroupTable, Nic, TablePath, Tree};
 use crate::walk::PacketPath;
 
 /// One path of one pair.
@@ -21,7 +21,7 @@ pub struct PathRef<'a> {
     /// Receiving NIC.
     pub to: &'a Nic,
     /// The path.
-    pub named: Named,
+    pub named: TablePath,
     /// UDP destination port of inner packets.
     pub udp_port: u16,
     /// Number of parallel cables from T0 to T1, and from T1 to T2.
@@ -64,7 +64,7 @@ impl PathRef<'_> {
     }
 
     fn packet_from(&self, source: Ipv6Addr, tag: Tag) -> Packet {
-        let inner = Inner {
+        let inner = InnerPacket {
             source,
             destination: self.to.address,
             entropy: self.named.entropy,
@@ -107,7 +107,7 @@ impl PathRef<'_> {
 
 /// The paths that start at one NIC.
 #[derive(Debug, Default)]
-pub struct Outgoing<'a> {
+pub struct NicPaths<'a> {
     /// Paths to send packets over.
     pub paths: Vec<PathRef<'a>>,
     /// Number of paths that the table denies as absent.
@@ -120,8 +120,8 @@ pub fn nics(tree: &Tree) -> impl Iterator<Item = (&GroupTable, &Nic)> {
 }
 
 /// Returns every path from a NIC to every other.
-pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: &'a Nic) -> Outgoing<'a> {
-    let mut out = Outgoing::default();
+pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: &'a Nic) -> NicPaths<'a> {
+    let mut out = NicPaths::default();
     for (_, to) in nics(tree).filter(|(_, to)| to.address != from.address) {
         for named in table.paths(from, to.address).unwrap_or_default() {
             out.take(path(model, table, (from, to), named));
@@ -130,7 +130,7 @@ pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: 
     out
 }
 
-impl<'a> Outgoing<'a> {
+impl<'a> NicPaths<'a> {
     /// Adds a path, or counts it as absent if it is `None`.
     pub(crate) fn take(&mut self, path: Option<PathRef<'a>>) {
         match path {
@@ -152,7 +152,7 @@ pub(crate) fn path<'a>(
     model: &Model,
     table: &'a GroupTable,
     (from, to): (&'a Nic, &'a Nic),
-    named: Named,
+    named: TablePath,
 ) -> Option<PathRef<'a>> {
     let port = model.nic_port(from, named.plane).filter(|_| !named.absent)?;
     let route = model.walk(port, named.destination).map_err(|fault| fault.to_string());

@@ -34,7 +34,7 @@ pub use cables::{CableEnd, CableRow};
 pub use contents::Digests;
 pub use entries::Program;
 pub use ip::Mac;
-pub use table::{GroupTable, Named, Nic};
+pub use table::{GroupTable, Nic, TablePath};
 
 use crate::error::{LabError, TreeFault};
 use crate::name::{DeviceName, FabricName};

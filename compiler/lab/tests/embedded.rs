@@ -8,14 +8,14 @@ use std::sync::Arc;
 use closc_compile::Folder;
 use closc_deploy::{Counts, Fleet, Inventory, PushOptions, PushReport, Tree, open_gate, push, silent};
 use closc_lab::model::CableId;
-use closc_lab::probe::Accused;
+use closc_lab::probe::SuspectElement;
 use closc_lab::trace::Finding;
 use closc_lab::{Ends, Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch};
 
-use common::{Compiled, compile, quietly, shipped};
+use common::{CompiledTree, compile, quietly, shipped};
 
 /// Compiles a fabric and starts its lab in this process.
-fn up(topology: &str, fabric: &str) -> (Lab, Compiled) {
+fn up(topology: &str, fabric: &str) -> (Lab, CompiledTree) {
     let compiled = compile(&shipped(topology), fabric);
     let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     assert_eq!((report.target, report.again), (Target::Embedded, false));
@@ -23,7 +23,7 @@ fn up(topology: &str, fabric: &str) -> (Lab, Compiled) {
 }
 
 /// Programs the switches as `closc push` does.
-fn program(compiled: &Compiled) -> PushReport {
+fn program(compiled: &CompiledTree) -> PushReport {
     let path = closc_lab::inventory(&compiled.fabric, &compiled.options).unwrap();
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
@@ -125,7 +125,7 @@ fn a_cut_cable_is_found_and_repaired_by_the_next_up() {
     let name = "p1-t0-002--p1-t1-001";
     let report = quietly(|watch| lab.cut(name, Ends::Up, watch)).unwrap();
     assert!(
-        matches!(report.probes.as_ref().unwrap().accused.as_slice(), [Accused::Cable { cable, .. }] if cable == name)
+        matches!(report.probes.as_ref().unwrap().accused.as_slice(), [SuspectElement::Cable { cable, .. }] if cable == name)
     );
     assert_eq!(lab.status().changes, [format!("{name} is cut")]);
     let (test, findings) = quietly(|watch| lab.diagnose(watch)).unwrap();

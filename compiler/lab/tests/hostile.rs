@@ -16,7 +16,7 @@ use closc_lab::{Lab, LabError, TreeFault};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// An edit of a file of the tree.
 struct Attack {
@@ -129,7 +129,7 @@ fn attacks(fabric: &str, canary: &Utf8Path) -> Vec<Attack> {
 }
 
 /// Reads a tree with one change and a new manifest, and then restores it.
-fn under_attack<R>(compiled: &Compiled, attack: &Attack, work: impl FnOnce() -> R) -> R {
+fn under_attack<R>(compiled: &CompiledTree, attack: &Attack, work: impl FnOnce() -> R) -> R {
     let path = compiled.tree.join(&attack.file);
     let (was, manifest) = (fs::read(&path).unwrap(), fs::read(compiled.tree.join("manifest.json")).unwrap());
     let text = String::from_utf8(was.clone()).unwrap();

@@ -8,24 +8,24 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use closc_lab::probe::Accused;
+use closc_lab::probe::SuspectElement;
 use closc_lab::trace::Finding;
 use closc_lab::{Ends, Interrupt, Lab, LabError, LinkLayer, Watch};
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// A lab that is stopped even if a test fails.
-struct Up {
+struct RunningLab {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
 }
 
-impl Up {
-    fn new(topology: &str, fabric: &str) -> Option<Up> {
-        Up::of(&shipped(topology), fabric)
+impl RunningLab {
+    fn new(topology: &str, fabric: &str) -> Option<RunningLab> {
+        RunningLab::of(&shipped(topology), fabric)
     }
 
-    fn of(yaml: &str, fabric: &str) -> Option<Up> {
+    fn of(yaml: &str, fabric: &str) -> Option<RunningLab> {
         if !can_run() {
             return None;
         }
@@ -33,7 +33,7 @@ impl Up {
         let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
         print!("{report}");
         assert!(!report.again);
-        Some(Up { lab: Some(lab), compiled })
+        Some(RunningLab { lab: Some(lab), compiled })
     }
 
     fn lab(&mut self) -> &mut Lab {
@@ -46,7 +46,7 @@ impl Up {
     }
 }
 
-impl Drop for Up {
+impl Drop for RunningLab {
     fn drop(&mut self) {
         if let Some(lab) = self.lab.take() {
             print!("{}", lab.down().unwrap());
@@ -62,7 +62,7 @@ fn namespaces(fabric: &str) -> usize {
 
 #[test]
 fn eight_planes_deliver_every_path_and_count_every_packet() {
-    let Some(mut up) = Up::new("lab/eight-planes", "ta") else { return };
+    let Some(mut up) = RunningLab::new("lab/eight-planes", "ta") else { return };
     let report = quietly(|watch| up.lab().test(watch)).unwrap();
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.pairs, report.paths, report.delivered), (56, 1600, 1600));
@@ -76,7 +76,7 @@ fn eight_planes_deliver_every_path_and_count_every_packet() {
 fn parallel_cables_carry_what_names_them() {
     let yaml =
         shipped("examples/parallel-links").replace("groups: 4, per_group: 8", "groups: 2, per_group: 2");
-    let Some(mut up) = Up::of(&yaml, "tb") else { return };
+    let Some(mut up) = RunningLab::of(&yaml, "tb") else { return };
     let report = quietly(|watch| up.lab().test(watch)).unwrap();
     assert!(report.is_fine(), "{report}");
     assert!(report.packets > report.paths);
@@ -86,7 +86,7 @@ fn parallel_cables_carry_what_names_them() {
 /// packet.
 #[test]
 fn the_example_in_c_sends_a_packet_over_every_path() {
-    let Some(up) = Up::new("lab/eight-planes", "tx") else { return };
+    let Some(up) = RunningLab::new("lab/eight-planes", "tx") else { return };
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let paths = manifest.join("../paths");
     let program = up.compiled.tree.join("send");
@@ -157,7 +157,7 @@ fn packets_over_other_cables_than_named_are_seen() {
 
 #[test]
 fn three_tiers_deliver_every_path() {
-    let Some(mut up) = Up::new("examples/three-tiers", "tc") else { return };
+    let Some(mut up) = RunningLab::new("examples/three-tiers", "tc") else { return };
     up.is_fine();
 }
 
@@ -166,12 +166,12 @@ fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
     // If each plane has its own block, uSIDs are the same in all planes.
     let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
     for (yaml, name) in [(shipped("lab/two-planes"), "td"), (blocks, "tf")] {
-        let Some(up) = Up::of(&yaml, name) else { return };
+        let Some(up) = RunningLab::of(&yaml, name) else { return };
         a_miswire_is_found(up);
     }
 }
 
-fn a_miswire_is_found(mut up: Up) {
+fn a_miswire_is_found(mut up: RunningLab) {
     let pairs = [
         // In order: two downlinks of a T1, two uplinks of a T0, cables of two planes, NICs of one group, NICs of two
         // groups, a NIC cable and a fabric cable.
@@ -200,13 +200,13 @@ fn a_miswire_is_found(mut up: Up) {
 
 #[test]
 fn a_cut_cable_is_found_by_self_probes() {
-    let Some(mut up) = Up::new("lab/two-planes", "te") else { return };
+    let Some(mut up) = RunningLab::new("lab/two-planes", "te") else { return };
     let fine = quietly(|watch| up.lab().probe(watch)).unwrap();
     assert!(fine.is_fine() && fine.accused.is_empty(), "{fine}");
     for name in ["p0-t0-001--p0-t1-002", "su002-n001/nic0.p1"] {
         let report = quietly(|watch| up.lab().cut(name, Ends::Up, watch)).unwrap();
         let accused = report.probes.as_ref().unwrap().accused.as_slice();
-        assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{report}");
+        assert!(matches!(accused, [SuspectElement::Cable { cable, .. }] if cable == name), "{report}");
         let error = quietly(|watch| up.lab().cut(name, Ends::Up, watch)).unwrap_err();
         assert!(matches!(error, LabError::CableInUse { .. }), "{error}");
         quietly(|watch| up.lab().restore(watch)).unwrap();
@@ -216,7 +216,7 @@ fn a_cut_cable_is_found_by_self_probes() {
 
 #[test]
 fn routes_of_nodes_carry_ordinary_traffic() {
-    let Some(mut up) = Up::new("lab/two-planes", "tf") else { return };
+    let Some(mut up) = RunningLab::new("lab/two-planes", "tf") else { return };
     let namespace = |node: &str| format!("closc-{}-{node}", up.compiled.fabric);
     let (near, far) = (namespace("su001-n001"), namespace("su002-n001"));
     let address = |node: &str| {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use closc_lab::job::{Orders, Pattern, Report, Scenario, Transport, simulate};
 use closc_lab::tree::Digests;
 
-use common::{Compiled, compile, quietly, shipped};
+use common::{CompiledTree, compile, quietly, shipped};
 
 /// Orders that keep ports full all the time.
 fn orders(seed: u64) -> Orders {
@@ -28,11 +28,11 @@ fn orders(seed: u64) -> Orders {
     }
 }
 
-fn fabric(tag: &str) -> Compiled {
+fn fabric(tag: &str) -> CompiledTree {
     compile(&shipped("lab/two-planes-p4"), tag)
 }
 
-fn run(compiled: &Compiled, scenario: &str, orders: &Orders) -> Report {
+fn run(compiled: &CompiledTree, scenario: &str, orders: &Orders) -> Report {
     let scenario = Scenario::parse(scenario).unwrap();
     let report =
         quietly(|watch| simulate(&compiled.tree, Digests::Compared, &scenario, orders, watch)).unwrap();

@@ -10,10 +10,10 @@ use closc_deploy::{Fleet, Inventory, PushOptions, Tree, open_gate, push, silent}
 use closc_lab::trace::Finding;
 use closc_lab::{Ends, Extent, Lab, LabError, LinkLayer, Target};
 
-use common::{Compiled, compile, quietly, shipped};
+use common::{CompiledTree, compile, quietly, shipped};
 
 /// Pushes a tree, possibly another one than the lab's.
-fn program(lab: &Compiled, tree: &Compiled) {
+fn program(lab: &CompiledTree, tree: &CompiledTree) {
     let path = closc_lab::inventory(&lab.fabric, &lab.options).unwrap();
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let nothing = |_: &str| Err(std::io::ErrorKind::NotFound.into());
@@ -24,7 +24,7 @@ fn program(lab: &Compiled, tree: &Compiled) {
     assert!(report.is_good(), "{:?}", report.failed().next());
 }
 
-fn up(yaml: &str, fabric: &str) -> (Lab, Compiled) {
+fn up(yaml: &str, fabric: &str) -> (Lab, CompiledTree) {
     let compiled = compile(yaml, fabric);
     let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     assert_eq!((report.target, report.again), (Target::Embedded, false));

@@ -3,16 +3,18 @@
 
 mod common;
 
-use closc_lab::job::{Left, Pattern, Scenario, ScenarioFault, Seat, Spread, Timeline, Work, seats};
+use closc_lab::job::{
+    JobEndpoint, Pattern, RemainingCapacity, Scenario, ScenarioFault, Spread, Timeline, Work, seats,
+};
 use closc_lab::model::Model;
 use closc_lab::tree::{Digests, Tree};
 
-use common::{Compiled, compile, shipped};
+use common::{CompiledTree, compile, shipped};
 
 struct Fabric {
-    _compiled: Compiled,
+    _compiled: CompiledTree,
     model: Model,
-    seats: Vec<Seat>,
+    seats: Vec<JobEndpoint>,
     spread: Spread,
 }
 
@@ -40,7 +42,7 @@ impl Fabric {
         self.left(steps, pattern).iter().map(|left| left.goodput).collect()
     }
 
-    fn left(&self, steps: &str, pattern: Pattern) -> Vec<Left> {
+    fn left(&self, steps: &str, pattern: Pattern) -> Vec<RemainingCapacity> {
         self.bind(&format!("duration: 60s\nsteps:\n{steps}"), pattern).unwrap().plan
     }
 }

@@ -3,13 +3,13 @@
 mod common;
 
 use closc_lab::model::{CableId, Model};
-use closc_lab::probe::{self, Accused, ProbeReport};
+use closc_lab::probe::{self, ProbeReport, SuspectElement};
 use closc_lab::test::{self, TestReport};
 use closc_lab::trace::{self, Finding};
 use closc_lab::tree::Tree;
 use closc_lab::{CutReport, Extent};
 
-use common::simulated::Simulated;
+use common::simulated_backend::SimulatedBackend;
 use common::{compile, quietly, shipped};
 
 fn read(yaml: &str) -> (Tree, Model) {
@@ -19,11 +19,11 @@ fn read(yaml: &str) -> (Tree, Model) {
     (tree, model)
 }
 
-fn run(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> TestReport {
+fn run(tree: &Tree, model: &Model, backend: &mut SimulatedBackend<'_>) -> TestReport {
     quietly(|watch| test::run(tree, model, backend, Extent::Everything, watch)).unwrap()
 }
 
-fn diagnose(tree: &Tree, model: &Model, backend: &mut Simulated<'_>) -> (TestReport, Vec<Finding>) {
+fn diagnose(tree: &Tree, model: &Model, backend: &mut SimulatedBackend<'_>) -> (TestReport, Vec<Finding>) {
     quietly(|watch| trace::run(tree, model, backend, watch)).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn fabrics_of_every_shape_are_walked_without_a_difference() {
         "examples/three-tiers",
     ] {
         let (tree, model) = read(&shipped(name));
-        let report = run(&tree, &model, &mut Simulated::new(&tree, &model));
+        let report = run(&tree, &model, &mut SimulatedBackend::new(&tree, &model));
         assert!(report.is_fine(), "{name}:\n{report}");
         assert!(report.paths > 0 && report.absent == 0);
     }
@@ -47,7 +47,7 @@ fn fabrics_of_every_shape_are_walked_without_a_difference() {
 #[test]
 fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
-    let mut busy = Simulated::new(&tree, &model);
+    let mut busy = SimulatedBackend::new(&tree, &model);
     busy.drops_one_of = 41;
     let (report, findings) = diagnose(&tree, &model, &mut busy);
     assert!(report.is_fine() && findings.is_empty(), "{report}\n{findings:?}");
@@ -58,7 +58,7 @@ fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
         "{said}"
     );
     // A cut cable loses all attempts, so it is still found.
-    let mut cut = Simulated::new(&tree, &model);
+    let mut cut = SimulatedBackend::new(&tree, &model);
     cut.drops_one_of = 41;
     cut.cut("p3-t0-001--p3-t1-001");
     let (report, findings) = diagnose(&tree, &model, &mut cut);
@@ -74,7 +74,7 @@ fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
 fn paths_of_absent_switches_are_left_out() {
     let yaml = shipped("lab/two-planes") + "exceptions: { absent: [p0-t1-002] }\n";
     let (tree, model) = read(&yaml);
-    let report = run(&tree, &model, &mut Simulated::new(&tree, &model));
+    let report = run(&tree, &model, &mut SimulatedBackend::new(&tree, &model));
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.paths, report.absent), (32, 8));
 }
@@ -92,7 +92,7 @@ fn every_swap_is_found() {
         let pairs =
             names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| (*a, *b)));
         for (first, second) in pairs.step_by(step) {
-            let mut backend = Simulated::new(&tree, &model);
+            let mut backend = SimulatedBackend::new(&tree, &model);
             backend.swap(first, second);
             let (report, findings) = diagnose(&tree, &model, &mut backend);
             assert_eq!(report.misdelivered, 0, "{first} {second}");
@@ -108,7 +108,7 @@ fn every_swap_is_found() {
 #[test]
 fn swapped_parallel_cables_lose_nothing_and_are_found_by_counters() {
     let (tree, model) = read(&shipped("examples/parallel-links"));
-    let mut backend = Simulated::new(&tree, &model);
+    let mut backend = SimulatedBackend::new(&tree, &model);
     backend.swap("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-001#2");
     let (report, findings) = diagnose(&tree, &model, &mut backend);
     assert_eq!(report.delivered, report.packets);
@@ -121,7 +121,7 @@ fn every_cut_is_found_by_test_and_by_probes() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
     for cable in (0..model.cables.len()).map(CableId).step_by(7) {
         let name = model.cable_name(cable);
-        let mut backend = Simulated::new(&tree, &model);
+        let mut backend = SimulatedBackend::new(&tree, &model);
         backend.cut(name);
         let (_, findings) = diagnose(&tree, &model, &mut backend);
         assert!(
@@ -130,7 +130,7 @@ fn every_cut_is_found_by_test_and_by_probes() {
         );
         let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
         let accused = report.accused.as_slice();
-        assert!(matches!(accused, [Accused::Cable { cable, .. }] if cable == name), "{accused:#?}");
+        assert!(matches!(accused, [SuspectElement::Cable { cable, .. }] if cable == name), "{accused:#?}");
     }
 }
 
@@ -152,7 +152,7 @@ fn every_cut_under_t2s_is_found_by_probes() {
     let (tree, model) = read(&shipped("examples/three-tiers"));
     for cable in (0..model.cables.len()).map(CableId) {
         let name = model.cable_name(cable);
-        let mut backend = Simulated::new(&tree, &model);
+        let mut backend = SimulatedBackend::new(&tree, &model);
         backend.cut(name);
         let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
         assert!(report.accuses(name) && report.accused.len() == 1, "{name}: {:#?}", report.accused);
@@ -160,12 +160,12 @@ fn every_cut_under_t2s_is_found_by_probes() {
         assert!(cut.is_found() && !cut.to_string().contains("not found"), "{cut}");
     }
     let switch = model.devices.iter().find(|device| device.name.contains("-t2-")).unwrap();
-    let mut backend = Simulated::new(&tree, &model);
+    let mut backend = SimulatedBackend::new(&tree, &model);
     backend.silence(&switch.name);
     let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
     let accused = report.accused.as_slice();
     assert!(
-        matches!(accused, [Accused::Switch { switch: found, .. }] if *found == switch.name),
+        matches!(accused, [SuspectElement::Switch { switch: found, .. }] if *found == switch.name),
         "{accused:#?}"
     );
 }
@@ -174,7 +174,7 @@ fn every_cut_under_t2s_is_found_by_probes() {
 #[test]
 fn a_cut_that_probes_do_not_see_is_said() {
     let (tree, model) = read(&shipped("examples/three-tiers"));
-    let mut backend = Simulated::new(&tree, &model);
+    let mut backend = SimulatedBackend::new(&tree, &model);
     let probes = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
     let cut = cut_report("z0-p0-t1-001--p0-t2-001", probes);
     assert!(!cut.is_found());
@@ -184,7 +184,7 @@ fn a_cut_that_probes_do_not_see_is_said() {
 #[test]
 fn a_switch_that_does_not_forward_is_no_cut() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
-    let mut backend = Simulated::new(&tree, &model);
+    let mut backend = SimulatedBackend::new(&tree, &model);
     backend.silence("p2-t1-003");
     let (_, findings) = diagnose(&tree, &model, &mut backend);
     assert!(
@@ -193,5 +193,8 @@ fn a_switch_that_does_not_forward_is_no_cut() {
     );
     let report = quietly(|watch| probe::run(&tree, &model, &mut backend, watch)).unwrap();
     let accused = report.accused.as_slice();
-    assert!(matches!(accused, [Accused::Switch { switch, .. }] if switch == "p2-t1-003"), "{accused:#?}");
+    assert!(
+        matches!(accused, [SuspectElement::Switch { switch, .. }] if switch == "p2-t1-003"),
+        "{accused:#?}"
+    );
 }

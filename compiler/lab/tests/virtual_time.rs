@@ -9,7 +9,7 @@ use closc_lab::job::{JobError, Orders, Pattern, Report, Scenario, Transport, sim
 use closc_lab::tree::Digests;
 use closc_lab::{Interrupt, LabError, Progress, Watch};
 
-use common::{Compiled, compile, quietly, shipped};
+use common::{CompiledTree, compile, quietly, shipped};
 
 /// Bursts of 20 packets, ten times a second: few packets per test.
 fn orders(transport: Transport, pattern: Pattern) -> Orders {
@@ -29,7 +29,7 @@ fn orders(transport: Transport, pattern: Pattern) -> Orders {
     }
 }
 
-fn run(compiled: &Compiled, scenario: &str, orders: &Orders) -> Report {
+fn run(compiled: &CompiledTree, scenario: &str, orders: &Orders) -> Report {
     let scenario = Scenario::parse(scenario).unwrap();
     quietly(|watch| simulate(&compiled.tree, Digests::Compared, &scenario, orders, watch)).unwrap()
 }
@@ -303,7 +303,7 @@ fn what_cannot_be_is_refused() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vf");
     let scenario = Scenario::parse("duration: 1s\n").unwrap();
     let slow = Orders { port_mbps: 1, ..orders(Transport::Spray, Pattern::Ring) };
-    let refused = |compiled: &Compiled, orders: &Orders| {
+    let refused = |compiled: &CompiledTree, orders: &Orders| {
         quietly(|watch| simulate(&compiled.tree, Digests::Compared, &scenario, orders, watch)).unwrap_err()
     };
     let error = refused(&compiled, &slow);

@@ -115,7 +115,7 @@ impl<'a> AddressPlan<'a> {
             }
             Family::V4 => {
                 let number = u32::from(nic.group) << self.widths.downlink | u32::from(nic.ordinal());
-                behind(pool, Ipv4Widths::place(nic.zone.0, number, left(pool)))
+                behind(pool, Ipv4Widths::place(nic.zone.0, number, host_bits(pool)))
             }
         }
     }
@@ -138,7 +138,7 @@ impl<'a> AddressPlan<'a> {
             Family::V6 => with(pool, [0, 0, 0, self.place(zone, group + 1), 0, 0, 0, 0]),
             Family::V4 => {
                 let number = u32::from(group) << self.widths.downlink;
-                behind(pool, Ipv4Widths::place(zone.0, number, left(pool)))
+                behind(pool, Ipv4Widths::place(zone.0, number, host_bits(pool)))
             }
         };
         Prefix::new_assert(base, self.group_length())
@@ -161,8 +161,8 @@ impl<'a> AddressPlan<'a> {
                 Prefix::new_assert(base, 48 + self.pools.widths.zone)
             }
             Family::V4 => {
-                let base = behind(pool, Ipv4Widths::place(zone.0, 0, left(pool)));
-                Prefix::new_assert(base, pool.prefix_len() + self.widths.zone_of_nics(left(pool)))
+                let base = behind(pool, Ipv4Widths::place(zone.0, 0, host_bits(pool)));
+                Prefix::new_assert(base, pool.prefix_len() + self.widths.zone_of_nics(host_bits(pool)))
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'a> AddressPlan<'a> {
                 let [t0, t1] = self.widths.uplinks;
                 let port_bits = [self.widths.downlink, t0, t1][usize::from(kind)];
                 let number = u32::from(device) << port_bits | u32::from(port);
-                let cables = left(pool) - 1;
+                let cables = host_bits(pool) - 1;
                 let place = Ipv4Widths::place(zone.0, number, self.widths.position(cables));
                 let cable = self.widths.above(kind.into(), plane.0, cables) | place;
                 behind(pool, cable << 1 | end.bit())
@@ -212,8 +212,8 @@ impl<'a> AddressPlan<'a> {
                 Prefix::new_assert(with(pool, [0, 0, 0, place, 0, 0, 0, 0]), 56)
             }
             Family::V4 => {
-                let base = behind(pool, self.widths.above(0, plane.0, left(pool)));
-                Prefix::new_assert(base, 128 - self.widths.position(left(pool)))
+                let base = behind(pool, self.widths.above(0, plane.0, host_bits(pool)));
+                Prefix::new_assert(base, 128 - self.widths.position(host_bits(pool)))
             }
         }
     }
@@ -229,7 +229,7 @@ impl<'a> AddressPlan<'a> {
                 let hextets = [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()];
                 with(pool, hextets)
             }
-            Family::V4 => behind(pool, self.switch_bits(switch, left(pool))),
+            Family::V4 => behind(pool, self.switch_bits(switch, host_bits(pool))),
         }
     }
 
@@ -338,7 +338,7 @@ fn behind(pool: Prefix, place: u32) -> Address {
 }
 
 /// Returns the number of bits after those of an IPv4 pool.
-fn left(pool: Prefix) -> u8 {
+fn host_bits(pool: Prefix) -> u8 {
     128 - pool.prefix_len()
 }
 

@@ -21,7 +21,7 @@ pub struct BackupPair {
     /// The port that takes over.
     pub backup: PortName,
     /// Components that both ports depend on.
-    pub shares: BTreeSet<Shared>,
+    pub shares: BTreeSet<SharedComponent>,
 }
 
 /// A NIC port with its name and position.
@@ -42,7 +42,7 @@ pub struct PortName {
 /// A component that two ports can share, in order of weight, the heaviest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shared {
+pub enum SharedComponent {
     /// The T0 at the other end.
     T0,
     /// The plane.
@@ -56,15 +56,15 @@ pub enum Shared {
 }
 
 /// A port with its NIC.
-type At<'a> = (&'a NicIntent, &'a NicPortIntent);
+type NodePort<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
     /// Returns the backup of every port, in the order of NICs and planes. A node with a single port has none, and
     /// neither has the only port in an island.
     pub fn backups(&self) -> Vec<BackupPair> {
-        let ports: Vec<At<'_>> =
+        let ports: Vec<NodePort<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
-        let find = |step: Step, from: At<'_>| {
+        let find = |step: Step, from: NodePort<'_>| {
             let (number, plane) = step.from(from);
             let mut to = ports.iter().copied();
             to.find(|(nic, port)| nic.number == number && port.plane == plane)
@@ -72,25 +72,25 @@ impl HostIntent<'_> {
         };
         // Choose the step that the fewest ports miss, then the one whose pairs share least.
         let best = Step::all(&ports).into_iter().min_by_key(|step| {
-            let of = |from: &At<'_>| find(*step, *from).map(|to| weight(&shared(*from, to)));
+            let of = |from: &NodePort<'_>| find(*step, *from).map(|to| weight(&shared_components(*from, to)));
             let weights: Vec<u32> = ports.iter().filter_map(of).collect();
             (ports.len() - weights.len(), weights.iter().sum::<u32>())
         });
-        let pair = |from: &At<'_>| {
+        let pair = |from: &NodePort<'_>| {
             let by_step = best.and_then(|step| find(step, *from));
             let to = by_step.or_else(|| {
-                let others: Vec<At<'_>> =
+                let others: Vec<NodePort<'_>> =
                     ports.iter().copied().filter(|to| self.replaces(*from, *to)).collect();
                 nearest(&others, *from)
             })?;
-            Some(BackupPair { primary: name(*from), backup: name(to), shares: shared(*from, to) })
+            Some(BackupPair { primary: name(*from), backup: name(to), shares: shared_components(*from, to) })
         };
         ports.iter().filter_map(pair).collect()
     }
 
     /// Returns whether a port has a path to the peers of another.
-    fn replaces(&self, from: At<'_>, to: At<'_>) -> bool {
-        let group = |at: At<'_>| (at.0.nic.zone, at.0.nic.group);
+    fn replaces(&self, from: NodePort<'_>, to: NodePort<'_>) -> bool {
+        let group = |at: NodePort<'_>| (at.0.nic.zone, at.0.nic.group);
         self.island.holds(group(from), group(to))
     }
 }
@@ -105,14 +105,14 @@ struct Step {
 
 impl Step {
     /// Returns every step except the zero step, in order of NICs, then planes.
-    fn all(ports: &[At<'_>]) -> Vec<Step> {
+    fn all(ports: &[NodePort<'_>]) -> Vec<Step> {
         let nics = ports.iter().map(|(nic, _)| u16::from(nic.number) + 1).max().unwrap_or(0);
         let planes = ports.iter().map(|(_, port)| u16::from(port.plane.0) + 1).max().unwrap_or(0);
         let steps = (0..nics).flat_map(|n| (0..planes).map(move |p| Step { nics, planes, by: (n, p) }));
         steps.filter(|step| step.by != (0, 0)).collect()
     }
 
-    fn from(self, (nic, port): At<'_>) -> (u8, PlaneId) {
+    fn from(self, (nic, port): NodePort<'_>) -> (u8, PlaneId) {
         let number = (u16::from(nic.number) + self.by.0) % self.nics;
         let plane = (u16::from(port.plane.0) + self.by.1) % self.planes;
         (u8::try_from(number).unwrap_or(u8::MAX), PlaneId(u8::try_from(plane).unwrap_or(u8::MAX)))
@@ -120,36 +120,39 @@ impl Step {
 }
 
 /// Returns the port that shares least with a port whose regular backup is absent.
-fn nearest<'a>(ports: &[At<'a>], from: At<'_>) -> Option<At<'a>> {
+fn nearest<'a>(ports: &[NodePort<'a>], from: NodePort<'_>) -> Option<NodePort<'a>> {
     let others = ports.iter().filter(|(nic, port)| (nic.number, port.plane) != (from.0.number, from.1.plane));
-    others.copied().min_by_key(|to| weight(&shared(from, *to)))
+    others.copied().min_by_key(|to| weight(&shared_components(from, *to)))
 }
 
-fn shared((nic, port): At<'_>, (other_nic, other): At<'_>) -> BTreeSet<Shared> {
+fn shared_components(
+    (nic, port): NodePort<'_>,
+    (other_nic, other): NodePort<'_>,
+) -> BTreeSet<SharedComponent> {
     let power = |nic: &NicIntent| nic.slot.as_ref().and_then(|slot| slot.power.clone());
     let found = [
-        (port.t0 == other.t0, Shared::T0),
-        (port.plane == other.plane, Shared::Plane),
-        (nic.number == other_nic.number, Shared::Transceiver),
-        (power(nic).is_some() && power(nic) == power(other_nic), Shared::Power),
+        (port.t0 == other.t0, SharedComponent::T0),
+        (port.plane == other.plane, SharedComponent::Plane),
+        (nic.number == other_nic.number, SharedComponent::Transceiver),
+        (power(nic).is_some() && power(nic) == power(other_nic), SharedComponent::Power),
     ];
-    let domains = port.domains.intersection(&other.domains).cloned().map(Shared::Domain);
+    let domains = port.domains.intersection(&other.domains).cloned().map(SharedComponent::Domain);
     found.into_iter().filter_map(|(same, what)| same.then_some(what)).chain(domains).collect()
 }
 
 /// Lexicographic: one heavy component outweighs all lighter ones together.
-fn weight(shares: &BTreeSet<Shared>) -> u32 {
-    let of = |shared: &Shared| match shared {
-        Shared::T0 => 8 << 8,
-        Shared::Plane => 4 << 8,
-        Shared::Transceiver => 2 << 8,
-        Shared::Power => 1 << 8,
-        Shared::Domain(_) => 1,
+fn weight(shares: &BTreeSet<SharedComponent>) -> u32 {
+    let of = |shared: &SharedComponent| match shared {
+        SharedComponent::T0 => 8 << 8,
+        SharedComponent::Plane => 4 << 8,
+        SharedComponent::Transceiver => 2 << 8,
+        SharedComponent::Power => 1 << 8,
+        SharedComponent::Domain(_) => 1,
     };
     shares.iter().map(of).sum()
 }
 
-fn name((nic, port): At<'_>) -> PortName {
+fn name((nic, port): NodePort<'_>) -> PortName {
     PortName {
         name: port.interface.clone(),
         nic: nic.number,

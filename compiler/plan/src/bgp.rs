@@ -12,7 +12,7 @@ use closc_platform::{Limit, Platform};
 use closc_topology::{AddressWidths, BANDWIDTH_CABLES_MAX, Island, Switch, TierId, Topology};
 
 use crate::ecmp;
-use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
+use crate::intent::bgp::{AcceptedPrefixes, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
 use crate::intent::{Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 
@@ -79,8 +79,8 @@ pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIn
         multipath: multipath(plan, switch),
         networks: group.into_iter().chain([loopback]).collect(),
         accepts: vec![
-            Accepted { within: addresses.hosts(), length: addresses.group_length() },
-            Accepted { within: addresses.loopbacks(), length: 128 },
+            AcceptedPrefixes { within: addresses.hosts(), length: addresses.group_length() },
+            AcceptedPrefixes { within: addresses.loopbacks(), length: 128 },
         ],
         sides: [below(plan, switch), above(plan, switch)].into_iter().filter(here).collect(),
         neighbours,

@@ -15,11 +15,11 @@ use closc_qos::ecn::EcnError;
 use closc_qos::units::Length;
 use closc_topology::{FieldPath, HostOs, Link, Switch, TierId, Topology, field, tier_field};
 
-use crate::host::written::HostRoutes;
+use crate::host::route_counts::HostRoutes;
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::SwitchQos;
-use crate::unusable::{self, NoUsableValue};
+use crate::usable_values::{self, NoUsableValue};
 
 /// Every rule of this crate.
 pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NOT_ISOLATED, &NO_USABLE_VALUE, &UNWRITTEN];
@@ -108,7 +108,7 @@ pub static UNWRITTEN: Rule = Rule {
 /// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     isolated(plan, diagnostics);
-    if let Some(found) = unusable::find(plan) {
+    if let Some(found) = usable_values::find(plan) {
         diagnostics.push(no_value(plan, &found));
     }
     if let Some(found) = unwritten(plan) {

@@ -12,7 +12,7 @@ use closc_qos::units::{Bytes, Length, Nanoseconds};
 use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 
 use crate::Plan;
-use crate::zone_delay::{Empty, ZoneDelay};
+use crate::zone_delay::{UnloadedDelays, ZoneDelay};
 
 /// Delay of a switch without queueing. The MRC paper measures 5.09 us inside a T0 group and 6.54 us across a T1: 1.45
 /// us for two more switches and the two cables between them.
@@ -49,13 +49,13 @@ impl Plan {
         }
     }
 
-    fn empty(&self) -> &Empty {
+    fn empty(&self) -> &UnloadedDelays {
         self.empty.get_or_init(|| empty(self))
     }
 }
 
 /// Computes the delays of all zones.
-fn empty(plan: &Plan) -> Empty {
+fn empty(plan: &Plan) -> UnloadedDelays {
     let (ends, mut known) = (Ends::of(plan), BTreeMap::new());
     let mut kinds: Vec<Delay> = Vec::new();
     let mut number = |path: Vec<Hop>| {
@@ -70,7 +70,7 @@ fn empty(plan: &Plan) -> Empty {
     let longest = zones.iter().max_by_key(|(rtt, at)| (*rtt, std::cmp::Reverse(sender(*at))));
     let longest = kinds[longest.expect("a fabric has a zone").1].clone();
     let zones = zones.into_iter().map(|(_, at)| at).collect();
-    Empty { in_zone: over(plan, &slowest_in_zone(plan)), longest, kinds, zones }
+    UnloadedDelays { in_zone: over(plan, &slowest_in_zone(plan)), longest, kinds, zones }
 }
 
 /// Computes the delay of a path.

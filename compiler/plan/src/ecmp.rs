@@ -27,7 +27,7 @@ use crate::intent::{Hop, Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 use capacity::{Capacities, Scope, in_order};
 use fraction::{NOTHING, WHOLE};
-use weights::{Room, Share};
+use weights::{GroupCapacity, Share};
 
 /// Returns the routes of a switch.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
@@ -65,7 +65,7 @@ pub(crate) fn local(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Ro
 struct Groups<'a> {
     plan: &'a Plan,
     switch: Switch,
-    room: Room,
+    room: GroupCapacity,
     /// Capacities without drained equipment, and with it for destinations that are not reachable otherwise.
     capacities: [Capacities<'a>; 2],
     /// T0 groups with absent or drained T0s or uplinks, in the plane of the switch.
@@ -148,13 +148,13 @@ impl NextHops<'_> {
 }
 
 /// Returns the group capabilities of a switch.
-fn room(plan: &Plan, switch: Switch) -> Room {
+fn room(plan: &Plan, switch: Switch) -> GroupCapacity {
     let (_, os) = plan.topology().hardware(switch);
     let weighs = match plan.topology().routing {
         Routing::BgpUnnumbered => true,
         Routing::EcmpStatic | Routing::Srv6Static => weighs(os),
     };
-    Room { width: u64::from(width(plan, switch)), weighs }
+    GroupCapacity { width: u64::from(width(plan, switch)), weighs }
 }
 
 /// Returns the maximum number of members of a group: that of the platform. If that number is assumed, it is at least as

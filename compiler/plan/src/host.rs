@@ -4,8 +4,8 @@
 //! cable are omitted.
 
 mod reach;
+pub(crate) mod route_counts;
 pub(crate) mod routes;
-pub(crate) mod written;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

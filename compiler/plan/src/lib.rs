@@ -26,20 +26,20 @@ mod segment;
 mod stated;
 mod table;
 mod touch;
-mod unusable;
+mod usable_values;
 mod zone_delay;
 
 pub mod checks;
 
 pub use address::{AddressPlan, CableEnd};
-pub use backup::{BackupPair, PortName, Shared};
+pub use backup::{BackupPair, PortName, SharedComponent};
 pub use cluster::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
 pub use delay::{NIC_LATENCY, SWITCH_LATENCY};
 pub use ecmp::{NextHop, NextHops};
 pub use entropy::{EntropyFormat, EntropySets};
+pub use host::route_counts::HostRoutes;
 pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
-pub use host::written::HostRoutes;
-pub use intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
+pub use intent::bgp::{AcceptedPrefixes, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
 pub use intent::{
     BalanceIntent, Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer,
     NicPortIntent, NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
@@ -52,8 +52,8 @@ pub use port_name::CableEnds;
 pub use qos::{PortKind, SwitchBuffers, SwitchQos};
 pub use segment::{Segments, UplinkChoice};
 pub use table::{
-    Denied, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane, TableSegments,
-    TableSize,
+    DeniedPaths, Destination, PathTable, Probe, ProbeKind, Reason, Scope, TableNic, TablePlane,
+    TableSegments, TableSize,
 };
-pub use touch::{Excepted, Subject, Touch, touch};
+pub use touch::{ArtefactSet, ExceptionKind, Subject, touch};
 pub use zone_delay::ZoneDelay;

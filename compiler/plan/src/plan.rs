@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 
 use crate::address::AddressPlan;
 use crate::segment::Segments;
-use crate::zone_delay::{Empty, ZoneDelay};
+use crate::zone_delay::{UnloadedDelays, ZoneDelay};
 
 /// The fabric plan.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Plan {
     /// Computed once on first use, because hundreds of thousands of nodes and tables contain the delays of their zone.
     pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
     /// Delays of the idle network, also computed on first use. The ECN thresholds of switches depend on them.
-    pub(crate) empty: OnceLock<Empty>,
+    pub(crate) empty: OnceLock<UnloadedDelays>,
 }
 
 impl Plan {

@@ -33,7 +33,7 @@ use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
 
 /// Properties by which switches are distinguished in the manifest: tier, platform, operating system and split of cages.
-type Once<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
+type SwitchKey<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {
     /// Returns the values of the fabric. `add` adds values that depend on the target of a switch.
@@ -42,7 +42,7 @@ impl Plan {
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<Stated, E> {
         // By kind: index in the result, and whether that switch has a port in use. If not, it is replaced.
-        let mut kinds: BTreeMap<Once<'_>, (usize, bool)> = BTreeMap::new();
+        let mut kinds: BTreeMap<SwitchKey<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
         for switch in self.kinds() {

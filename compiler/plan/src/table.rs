@@ -60,7 +60,7 @@ pub struct PathTable<'a> {
     /// First T1 uplink of entropy sets; 0 in two tiers.
     pub t1_start: u16,
     /// Unusable elements.
-    pub denied: Vec<Denied>,
+    pub denied: Vec<DeniedPaths>,
     /// Probes that test which paths are usable.
     pub probes: Vec<Probe>,
     /// The QoS profile.
@@ -167,7 +167,7 @@ pub struct Destination {
 
 /// Paths that must not be used, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Denied {
+pub struct DeniedPaths {
     /// The plane.
     pub plane: PlaneId,
     /// The paths in it.
@@ -234,7 +234,7 @@ pub enum ProbeKind {
     T2,
 }
 
-impl Denied {
+impl DeniedPaths {
     /// Returns whether it matches a path of its plane.
     pub fn covers(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
         let kind = PathKind::between(from, to);
@@ -256,7 +256,7 @@ impl Denied {
 
 impl PathTable<'_> {
     /// Returns the first denial of a path, if any.
-    pub fn denies(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Option<&Denied> {
+    pub fn denies(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Option<&DeniedPaths> {
         self.denied.iter().find(|d| d.covers(plane, from, to, choice))
     }
 }
@@ -388,7 +388,7 @@ fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
 }
 
 /// Returns the denials of paths from a group that exceptions cause.
-fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
+fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<DeniedPaths> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
     let mut out = Vec::new();
@@ -396,7 +396,7 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
     let absent_planes = plan.topology().absent_planes();
     for (planes, reason) in [(&absent_planes, Reason::Absent), (&exceptions.drained_planes, Reason::Drained)]
     {
-        let whole = |plane: &PlaneId| Denied {
+        let whole = |plane: &PlaneId| DeniedPaths {
             plane: *plane,
             scope: Scope::default(),
             reason,
@@ -410,7 +410,12 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
         for switch in set.iter().filter(|switch| !absent_planes.contains(&switch.plane)) {
             let name = plan.topology().naming.switch(*switch).to_string();
             let scopes = view.switch(*switch).into_iter();
-            out.extend(scopes.map(|scope| Denied { plane: switch.plane, scope, reason, name: name.clone() }));
+            out.extend(scopes.map(|scope| DeniedPaths {
+                plane: switch.plane,
+                scope,
+                reason,
+                name: name.clone(),
+            }));
         }
     }
     let links = [(&exceptions.absent_links, Reason::Absent), (&exceptions.drained_links, Reason::Drained)];
@@ -418,7 +423,12 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
         for link in set {
             let name = plan.link_name(*link);
             let scopes = view.link(*link).into_iter();
-            out.extend(scopes.map(|scope| Denied { plane: link.plane(), scope, reason, name: name.clone() }));
+            out.extend(scopes.map(|scope| DeniedPaths {
+                plane: link.plane(),
+                scope,
+                reason,
+                name: name.clone(),
+            }));
         }
     }
     out.sort();

@@ -1,6 +1,6 @@
 //! The artefacts that an exception touches.
 //!
-//! In: an exception and a fabric with its subject. Out: [`Touch`]es. Invariants: an artefact that is not touched has
+//! In: an exception and a fabric with its subject. Out: [`ArtefactSet`] values. Invariants: an artefact that is not touched has
 //! the same bytes with and without the exception, except for values that depend on the delays of the fabric (see
 //! [`crate::Plan::zone_delays`]). After a changed cable, only two switches are therefore rendered again instead of six
 //! thousand.
@@ -25,7 +25,7 @@ pub enum Subject {
 
 /// Kind of exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Excepted {
+pub enum ExceptionKind {
     /// The subject does not exist.
     Absent(Subject),
     /// The subject must not carry new traffic.
@@ -40,7 +40,7 @@ pub enum Excepted {
 
 /// A set of artefacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum ArtefactSet {
     /// Everything of a switch.
     Switch(Switch),
     /// Everything of every switch of a plane.
@@ -58,63 +58,65 @@ pub enum Touch {
 }
 
 /// Calls `found` with every artefact that an exception touches, possibly more than once.
-pub fn touch(exception: Excepted, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+pub fn touch(exception: ExceptionKind, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     match exception {
-        Excepted::Absent(subject) => {
+        ExceptionKind::Absent(subject) => {
             weigh(subject, fabric, found);
             absent(subject, fabric, found);
         }
         // If NICs choose paths, drains change files of hosts, not of switches.
-        Excepted::Drained(subject) => {
+        ExceptionKind::Drained(subject) => {
             weigh(subject, fabric, found);
-            found(Touch::Hosts);
-            found(Touch::Tables);
+            found(ArtefactSet::Hosts);
+            found(ArtefactSet::Tables);
             if let Some(plane) = plane_of(subject) {
-                found(Touch::List(plane));
+                found(ArtefactSet::List(plane));
             }
         }
-        Excepted::Isolated(link) | Excepted::Cable(link) => ends(link, fabric, found),
-        Excepted::Device(switch) => plugged(switch, fabric, found),
+        ExceptionKind::Isolated(link) | ExceptionKind::Cable(link) => ends(link, fabric, found),
+        ExceptionKind::Device(switch) => plugged(switch, fabric, found),
     }
 }
 
-fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     if let Some(plane) = plane_of(subject) {
-        found(Touch::List(plane));
+        found(ArtefactSet::List(plane));
     }
     match subject {
         Subject::Plane(_) => {}
         Subject::Switch(switch) => {
             plugged(switch, fabric, found);
-            found(Touch::Hosts);
-            found(Touch::Tables);
+            found(ArtefactSet::Hosts);
+            found(ArtefactSet::Tables);
         }
         Subject::Link(link) => {
             ends(link, fabric, found);
-            found(Touch::Hosts);
-            found(Touch::Tables);
+            found(ArtefactSet::Hosts);
+            found(ArtefactSet::Tables);
         }
         Subject::Nic(nic) => {
-            found(Touch::Host(fabric.topology().node_of(nic).0));
+            found(ArtefactSet::Host(fabric.topology().node_of(nic).0));
             // In small fabrics, nodes have a route to every NIC.
-            found(Touch::Hosts);
-            found(Touch::Table(nic.zone, nic.group));
+            found(ArtefactSet::Hosts);
+            found(ArtefactSet::Table(nic.zone, nic.group));
             for plane in fabric.topology().plane_ids() {
-                found(Touch::Switch(nic.t0(plane)));
-                found(Touch::List(plane));
+                found(ArtefactSet::Switch(nic.t0(plane)));
+                found(ArtefactSet::List(plane));
             }
         }
     }
 }
 
 /// Switches whose weights depend on a drained or absent element.
-fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
+fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
     match (fabric.topology().routing, subject) {
         (Routing::Srv6Static, _) | (_, Subject::Nic(_)) => {}
         // Static weights depend on all missing elements of the plane.
         (Routing::EcmpStatic, Subject::Switch(Switch { plane, .. }))
-        | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => found(Touch::Plane(plane)),
-        (Routing::EcmpStatic, Subject::Link(link)) => found(Touch::Plane(link.plane())),
+        | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => {
+            found(ArtefactSet::Plane(plane))
+        }
+        (Routing::EcmpStatic, Subject::Link(link)) => found(ArtefactSet::Plane(link.plane())),
         // BGP handles more distant losses at run time.
         (Routing::BgpUnnumbered, Subject::Switch(switch)) => neighbours(switch, fabric, found),
         (Routing::BgpUnnumbered, Subject::Link(link)) => ends(link, fabric, found),
@@ -122,28 +124,28 @@ fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
 }
 
 /// A switch, and all switches that it has sessions with.
-fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
-    found(Touch::Switch(switch));
+fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
+    found(ArtefactSet::Switch(switch));
     if fabric.topology().tier(switch.tier).is_none() {
         return;
     }
     for port in fabric.ports(switch) {
         if let PortUse::Link { far: End::Switch { switch, .. }, .. } = port.used {
-            found(Touch::Switch(switch));
+            found(ArtefactSet::Switch(switch));
         }
     }
 }
 
 /// A switch, and both ends of each of its cables.
-fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
-    found(Touch::Switch(switch));
-    found(Touch::List(switch.plane));
+fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
+    found(ArtefactSet::Switch(switch));
+    found(ArtefactSet::List(switch.plane));
     if fabric.topology().tier(switch.tier).is_none() {
         return;
     }
     for port in fabric.ports(switch) {
         match port.used {
-            PortUse::Link { far: End::Switch { switch, .. }, .. } => found(Touch::Switch(switch)),
+            PortUse::Link { far: End::Switch { switch, .. }, .. } => found(ArtefactSet::Switch(switch)),
             PortUse::Link { link, .. } | PortUse::Absent { link } => ends(link, fabric, found),
             PortUse::Spare => {}
         }
@@ -151,14 +153,14 @@ fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
 }
 
 /// Both ends of a cable and the cable list of its plane.
-fn ends(link: Link, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
-    found(Touch::List(link.plane()));
+fn ends(link: Link, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet)) {
+    found(ArtefactSet::List(link.plane()));
     if let Some((upper, _)) = fabric.upper_end(link) {
-        found(Touch::Switch(upper));
+        found(ArtefactSet::Switch(upper));
     }
     match link {
-        Link::Host(port) => found(Touch::Host(fabric.topology().node_of(port.nic).0)),
-        Link::Fabric { lower, .. } => found(Touch::Switch(lower)),
+        Link::Host(port) => found(ArtefactSet::Host(fabric.topology().node_of(port.nic).0)),
+        Link::Fabric { lower, .. } => found(ArtefactSet::Switch(lower)),
     }
 }
 

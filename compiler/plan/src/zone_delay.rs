@@ -24,7 +24,7 @@ pub struct ZoneDelay {
 
 /// Delays without queueing.
 #[derive(Debug, Clone)]
-pub(crate) struct Empty {
+pub(crate) struct UnloadedDelays {
     /// Inside the zone with the slowest links.
     pub(crate) in_zone: Delay,
     /// Over the longest path.

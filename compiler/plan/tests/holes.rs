@@ -10,10 +10,10 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, Side, Switch, TierId, Topology
 use proptest::prelude::*;
 
 /// Something to remove: its kind, and numbers that are reduced to the size of the fabric.
-type Pick = (u8, [u16; 5]);
+type ElementPick = (u8, [u16; 5]);
 
 /// Removes elements from a fabric, possibly until it is partitioned.
-fn without(shape: &Shape, picks: &[Pick]) -> Fabric {
+fn without(shape: &Shape, picks: &[ElementPick]) -> Fabric {
     let mut topology = shape.plan().topology().clone();
     for (what, numbers) in picks {
         take(&mut topology, *what, *numbers);
@@ -56,7 +56,7 @@ fn take(topology: &mut Topology, what: u8, [a, b, c, d, more]: [u16; 5]) {
     }
 }
 
-fn picks() -> impl Strategy<Value = Vec<Pick>> {
+fn picks() -> impl Strategy<Value = Vec<ElementPick>> {
     prop::collection::vec((0..6u8, any::<[u16; 5]>()), 0..14)
 }
 

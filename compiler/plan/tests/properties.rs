@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 /// Position of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum PacketPosition {
     Switch(Switch),
     Nic(Nic),
 }
@@ -31,9 +31,10 @@ impl<'a> Walker<'a> {
 
     /// Returns the cables used and where the packet ends; `None` if it is dropped.
     fn walk(&self, first: Switch, destination: Ipv6Addr) -> Option<(Vec<Link>, Nic)> {
-        let (mut at, mut bits, mut cables) = (At::Switch(first), u128::from(destination), Vec::new());
+        let (mut at, mut bits, mut cables) =
+            (PacketPosition::Switch(first), u128::from(destination), Vec::new());
         for _ in 0..16 {
-            let At::Switch(switch) = at else { break };
+            let PacketPosition::Switch(switch) = at else { break };
             let device = self.devices.get(&switch)?;
             let own = &device.srv6.as_ref()?.locators;
             if own.iter().any(|locator| locator.prefix.contains(&Ipv6Addr::from(bits))) {
@@ -49,13 +50,13 @@ impl<'a> Walker<'a> {
             let connection = device.ports[hops[0].port].connection.as_ref()?;
             cables.push(connection.link);
             at = match &connection.peer {
-                Peer::Switch(peer) => At::Switch(peer.switch),
-                Peer::Nic(peer) => At::Nic(peer.port.nic),
+                Peer::Switch(peer) => PacketPosition::Switch(peer.switch),
+                Peer::Nic(peer) => PacketPosition::Nic(peer.port.nic),
             };
         }
         match at {
-            At::Nic(nic) => Some((cables, nic)),
-            At::Switch(_) => None,
+            PacketPosition::Nic(nic) => Some((cables, nic)),
+            PacketPosition::Switch(_) => None,
         }
     }
 }
@@ -194,7 +195,7 @@ fn growth_removes_nothing(before: &Plan, after: &Plan) -> usize {
 }
 
 /// Plans a shape. With `blocks`, each plane has its own uSID block, otherwise all planes share one.
-fn planned(shape: &Shape, blocks: bool) -> Plan {
+fn plan_shape(shape: &Shape, blocks: bool) -> Plan {
     if blocks { plan(&in_blocks(&shape.yaml())) } else { shape.plan() }
 }
 
@@ -210,12 +211,12 @@ proptest! {
 
     #[test]
     fn two_tier_lists_walk_to_their_nic(shape in two_tiers(), blocks in any::<bool>()) {
-        walk_everything(&planned(&shape, blocks));
+        walk_everything(&plan_shape(&shape, blocks));
     }
 
     #[test]
     fn three_tier_lists_walk_to_their_nic(shape in three_tiers(), blocks in any::<bool>()) {
-        walk_everything(&planned(&shape, blocks));
+        walk_everything(&plan_shape(&shape, blocks));
     }
 
     #[test]
@@ -280,7 +281,7 @@ proptest! {
 
     #[test]
     fn addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()], blocks in any::<bool>()) {
-        every_address_is_unique(&planned(&shape, blocks));
+        every_address_is_unique(&plan_shape(&shape, blocks));
     }
 
     #[test]
@@ -311,22 +312,22 @@ proptest! {
     /// If each plane has its own block, growth renumbers nothing, even if a plane is added.
     #[test]
     fn growth_renumbers_nothing_in_blocks(shape in growing()) {
-        let before = planned(&shape, true);
+        let before = plan_shape(&shape, true);
         let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
         let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
         for grown in [t1, group, nic] {
-            growth_removes_nothing(&before, &planned(&grown, true));
+            growth_removes_nothing(&before, &plan_shape(&grown, true));
         }
         if let Some(t2) = &shape.t2 {
             let zone = T2 { zones: t2.zones + t2.node_zones, ..t2.clone() };
             let step = T2 { steps: t2.steps + 1, ..t2.clone() };
             for grown in [zone, step] {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
-                growth_removes_nothing(&before, &planned(&grown, true));
+                growth_removes_nothing(&before, &plan_shape(&grown, true));
             }
         }
-        let plane = planned(&Shape { planes: shape.planes % 16 + 1, ..shape.clone() }, true);
+        let plane = plan_shape(&Shape { planes: shape.planes % 16 + 1, ..shape.clone() }, true);
         for switch in before.switches().filter(|switch| plane.fabric().has_switch(*switch)) {
             prop_assert_eq!(before.device(switch).srv6, plane.device(switch).srv6);
         }
@@ -409,7 +410,7 @@ fn a_list_of_another_plane_dies_at_the_first_switch() {
         t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: String::new(),
     };
-    let plan = planned(&shape, true);
+    let plan = plan_shape(&shape, true);
     let walker = Walker::new(&plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let mut tried = 0;

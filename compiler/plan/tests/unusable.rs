@@ -2,14 +2,14 @@
 //! path is usable.
 
 use closc_diagnostics::Diagnostics;
-use closc_plan::{Denied, PathTable, Plan, UplinkChoice, checks};
+use closc_plan::{DeniedPaths, PathTable, Plan, UplinkChoice, checks};
 use closc_tests::exceptions::excepted;
 use closc_tests::shape::{Shape, T2};
 use closc_topology::{Nic, PlaneId, ZoneId};
 use proptest::prelude::*;
 
 /// Returns how often the check reports a NIC without a value for a group in a plane.
-fn said(plan: &Plan) -> u64 {
+fn reported_count(plan: &Plan) -> u64 {
     let mut diagnostics = Diagnostics::new();
     checks::check(plan, &mut diagnostics);
     let found: Vec<_> = diagnostics.iter().filter(|found| found.rule.code == "W0702").collect();
@@ -21,7 +21,7 @@ fn said(plan: &Plan) -> u64 {
 
 /// Returns whether a path is denied, ignoring faults of one NIC's own cable.
 fn denied(table: &PathTable<'_>, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
-    let between = |denied: &&Denied| denied.scope.source.is_none() && denied.scope.downlink.is_none();
+    let between = |denied: &&DeniedPaths| denied.scope.source.is_none() && denied.scope.downlink.is_none();
     table.denied.iter().filter(between).any(|denied| denied.covers(plane, from, to, choice))
 }
 
@@ -66,9 +66,9 @@ fn one_uplink_leaves_nothing_for_every_other_nic() {
         exceptions: "exceptions: { absent: [ z0-p0-t1-001--p0-t2-001 ] }\n".to_owned(),
     };
     let plan = shape.plan();
-    assert_eq!(said(&plan), counted(&plan));
+    assert_eq!(reported_count(&plan), counted(&plan));
     // Two groups of zone 0 to two of zone 1 and back, for one NIC of two.
-    assert_eq!(said(&plan), 8);
+    assert_eq!(reported_count(&plan), 8);
 }
 
 proptest! {
@@ -77,6 +77,6 @@ proptest! {
     #[test]
     fn it_is_said_exactly_where_it_is(shape in excepted()) {
         let plan = shape.plan();
-        prop_assert_eq!(said(&plan), counted(&plan));
+        prop_assert_eq!(reported_count(&plan), counted(&plan));
     }
 }

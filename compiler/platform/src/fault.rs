@@ -81,7 +81,7 @@ pub enum Impact {
 /// Facts about the output for a switch. They are independent, and each is tested by one condition.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Rendered {
+pub struct OutputFacts {
     /// Local segments.
     pub segments: bool,
     /// More than one locator.
@@ -99,7 +99,7 @@ pub struct Rendered {
 }
 
 impl Condition {
-    fn holds(self, rendered: &Rendered) -> bool {
+    fn holds(self, rendered: &OutputFacts) -> bool {
         match self {
             Condition::Always => true,
             Condition::Segments => rendered.segments,
@@ -161,7 +161,12 @@ impl Fault {
     }
 
     /// Returns whether it matters on a switch.
-    pub fn concerns(&self, (os, release): (Os, Release), platform: &Platform, rendered: &Rendered) -> bool {
+    pub fn concerns(
+        &self,
+        (os, release): (Os, Release),
+        platform: &Platform,
+        rendered: &OutputFacts,
+    ) -> bool {
         self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
     }
 
@@ -248,7 +253,7 @@ mod tests {
         let hash = Fault::all().iter().find(|fault| fault.source == "sonic-net/sonic-swss#3986").unwrap();
         let (broadcom, nvidia) =
             (catalogue.get("th5-512x100g").unwrap(), catalogue.get("spectrum4-sn5600").unwrap());
-        let rendered = Rendered { hash_fields: true, ..Rendered::default() };
+        let rendered = OutputFacts { hash_fields: true, ..OutputFacts::default() };
         let on = (Os::Sonic, Release::Branch(202_511));
         assert!(hash.concerns(on, broadcom, &rendered));
         assert!(!hash.concerns(on, nvidia, &rendered));
@@ -258,7 +263,7 @@ mod tests {
         {
             assert_eq!(hash.concerns(on, catalogue.get(id).unwrap(), &rendered), is_concerned, "{id}");
         }
-        assert!(!hash.concerns(on, broadcom, &Rendered::default()));
+        assert!(!hash.concerns(on, broadcom, &OutputFacts::default()));
         assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
         let ignored = Fault::all().iter().find(|fault| fault.source.ends_with("#23585")).unwrap();
         assert!(ignored.concerns_release(Os::Sonic, Release::Branch(202_505)));

@@ -19,24 +19,24 @@ use crate::{
 
 /// A value and its place in the file.
 #[derive(Debug, Clone)]
-pub(crate) struct At<T> {
+pub(crate) struct LocatedValue<T> {
     pub(crate) value: T,
     pub(crate) start: usize,
     pub(crate) len: usize,
 }
 
-impl<T> At<T> {
+impl<T> LocatedValue<T> {
     /// Returns the place in the file.
     pub(crate) fn span(&self, source: SourceId) -> Span {
         Span::new(source, self.start..self.start + self.len)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LocatedValue<T> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = serde_saphyr::Spanned::<T>::deserialize(deserializer)?;
         let span = spanned.defined.span();
-        Ok(At {
+        Ok(LocatedValue {
             value: spanned.value,
             start: span.byte_offset().unwrap_or(0) as usize,
             len: span.byte_len().unwrap_or(0) as usize,
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for At<T> {
+impl<T: JsonSchema> JsonSchema for LocatedValue<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }
@@ -70,34 +70,34 @@ impl<T: JsonSchema> JsonSchema for At<T> {
 pub(crate) struct File {
     /// Name used in topologies: lowercase letters, digits and dashes, for example `th5-512x100g`.
     #[schemars(regex(pattern = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"), length(max = 63))]
-    pub(crate) id: At<String>,
+    pub(crate) id: LocatedValue<String>,
     /// One-line description.
     pub(crate) title: String,
     /// Sources of the values: documents, repositories with commit and path.
     pub(crate) sources: Vec<String>,
     /// Operating systems that run on it.
-    pub(crate) os: At<Vec<Os>>,
+    pub(crate) os: LocatedValue<Vec<Os>>,
     /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
     #[serde(default)]
-    pub(crate) pipeline: Option<At<String>>,
+    pub(crate) pipeline: Option<LocatedValue<String>>,
     /// Its height in rack units of 44.45 mm; absent for software targets, and if no source publishes it.
     #[serde(default)]
     #[schemars(range(min = 1))]
-    pub(crate) rack_units: Option<At<u16>>,
+    pub(crate) rack_units: Option<LocatedValue<u16>>,
     /// Its power without modules; absent for software targets, and if no data sheet has a figure.
     #[serde(default)]
-    pub(crate) power: Option<At<Power>>,
+    pub(crate) power: Option<LocatedValue<Power>>,
     /// Front panel.
     pub(crate) panel: PanelFile,
     /// SONiC's names for it; required if `os` lists `sonic`, otherwise rejected.
     #[serde(default)]
-    pub(crate) sonic: Option<At<SonicFile>>,
+    pub(crate) sonic: Option<LocatedValue<SonicFile>>,
     /// Packet buffer; absent for software targets, and if no source publishes it.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
     /// Accepted trimming settings; any if absent.
     #[serde(default)]
-    pub(crate) trimming: Option<At<TrimmingFile>>,
+    pub(crate) trimming: Option<LocatedValue<TrimmingFile>>,
     /// Table sizes.
     pub(crate) limits: LimitsFile,
     /// Load balancing beyond a hash, by operating system and kind (`ecmp.balance` of a fabric file); none if absent.
@@ -105,9 +105,9 @@ pub(crate) struct File {
     pub(crate) balancing: Balancing,
     /// Layouts of its ports, which a tier of a fabric file names with `layout`.
     #[serde(default)]
-    pub(crate) layouts: BTreeMap<String, At<Layout>>,
+    pub(crate) layouts: BTreeMap<String, LocatedValue<Layout>>,
     /// Features.
-    pub(crate) features: Vec<At<Feature>>,
+    pub(crate) features: Vec<LocatedValue<Feature>>,
 }
 
 /// The front panel: equal cages of equal lanes. Ports that carry no fabric traffic (SFP service ports) are omitted.
@@ -116,15 +116,15 @@ pub(crate) struct File {
 #[schemars(rename = "Panel")]
 pub(crate) struct PanelFile {
     /// Cages.
-    pub(crate) cages: At<u16>,
+    pub(crate) cages: LocatedValue<u16>,
     /// Serial lanes of each cage.
-    pub(crate) lanes: At<u8>,
+    pub(crate) lanes: LocatedValue<u8>,
     /// Fastest speed of one lane.
-    pub(crate) lane_speed: At<Speed>,
+    pub(crate) lane_speed: LocatedValue<Speed>,
     /// Supported breakouts of a cage: ports and speed, as in `8x100G`.
-    pub(crate) breakouts: Vec<At<Breakout>>,
+    pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
     /// The breakout in the name of the SKU; one of `breakouts`.
-    pub(crate) default: At<Breakout>,
+    pub(crate) default: LocatedValue<Breakout>,
     /// Port names.
     pub(crate) naming: PortNaming,
     /// Port names of operating systems that use other names.
@@ -132,24 +132,24 @@ pub(crate) struct PanelFile {
     pub(crate) namings: BTreeMap<Os, PortNaming>,
     /// Aliases of SONiC's ports, if they differ from those of `naming`.
     #[serde(default)]
-    pub(crate) aliases: Option<At<Aliases>>,
+    pub(crate) aliases: Option<LocatedValue<Aliases>>,
     /// Numbers printed beside the cages, as SONiC's `index`; 1, 2, 3 and so on if absent.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,
     /// The N of SONiC's `EthernetN`; if absent, lanes are counted over the panel from 0.
     #[serde(default)]
-    pub(crate) port_numbers: Option<At<PortNumbersFile>>,
+    pub(crate) port_numbers: Option<LocatedValue<PortNumbersFile>>,
     /// Serial lanes of the ASIC behind the cages.
-    pub(crate) serial_lanes: At<LanesFile>,
+    pub(crate) serial_lanes: LocatedValue<LanesFile>,
     /// Bits of a port number in P4 pipelines; 9, as in v1model, if absent.
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
-    pub(crate) port_bits: Option<At<u8>>,
+    pub(crate) port_bits: Option<LocatedValue<u8>>,
     /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino. It lists
     /// the number of the first lane of each cage. The other lanes of the cage follow it. If absent, lanes are
     /// counted over the panel from 1.
     #[serde(default)]
-    pub(crate) device_ports: Option<At<Vec<u16>>>,
+    pub(crate) device_ports: Option<LocatedValue<Vec<u16>>>,
 }
 
 /// Numbers printed beside the cages.
@@ -227,7 +227,7 @@ pub(crate) struct HwskuFile {
     /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the
     /// first lanes if it is first in the list. Otherwise it uses the last lanes, after the ports of the first
     /// breakout in the list.
-    pub(crate) breakouts: Vec<At<Breakout>>,
+    pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
 }
@@ -238,16 +238,16 @@ pub(crate) struct HwskuFile {
 #[schemars(rename = "Buffer")]
 pub(crate) struct BufferFile {
     /// Size of the shared buffer.
-    pub(crate) total: At<Bytes>,
+    pub(crate) total: LocatedValue<Bytes>,
     /// Allocation unit.
-    pub(crate) cell: At<Bytes>,
+    pub(crate) cell: LocatedValue<Bytes>,
     /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
-    pub(crate) headroom: At<String>,
+    pub(crate) headroom: LocatedValue<String>,
     /// For SKUs with one static egress pool: the maximum that a lossless queue takes from it. If absent, lossless and
     /// lossy queues each have a dynamic pool.
     #[serde(default)]
-    pub(crate) lossless_queue_max: Option<At<Bytes>>,
+    pub(crate) lossless_queue_max: Option<LocatedValue<Bytes>>,
     /// Sizes of the shared buffer with older releases of SONiC.
     #[serde(default)]
     pub(crate) older: Vec<OlderBuffer>,
@@ -281,19 +281,19 @@ pub(crate) struct TrimmingFile {
 #[schemars(rename = "Limits")]
 pub(crate) struct LimitsFile {
     /// Local SIDs (MY_SID); 0 if there are none.
-    pub(crate) my_sids: At<u32>,
+    pub(crate) my_sids: LocatedValue<u32>,
     /// IPv6 routes.
-    pub(crate) ipv6_routes: At<u32>,
+    pub(crate) ipv6_routes: LocatedValue<u32>,
     /// Members of one ECMP group.
-    pub(crate) ecmp_width: At<u32>,
+    pub(crate) ecmp_width: LocatedValue<u32>,
     /// Larger sizes of ECMP groups. The hardware rounds other sizes up to one of these, and members then get
     /// unequal shares.
     #[serde(default)]
     pub(crate) ecmp_sizes: BTreeSet<u32>,
     /// ECMP groups.
-    pub(crate) ecmp_groups: At<u32>,
+    pub(crate) ecmp_groups: LocatedValue<u32>,
     /// IPv6 neighbour entries.
-    pub(crate) neighbours: At<u32>,
+    pub(crate) neighbours: LocatedValue<u32>,
     /// Source of each number. A fabric that needs more than an assumed number gets a warning, not an error. A
     /// number without an entry is a hard limit.
     #[serde(default)]

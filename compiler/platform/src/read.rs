@@ -8,7 +8,7 @@ use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
 
 use crate::checks::{shape, syntax};
 use crate::file::{File, schema};
-use crate::required;
+use crate::required_keys;
 
 /// Reads a file.
 pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>> {
@@ -33,7 +33,8 @@ pub(crate) fn read(source: SourceId, text: &str) -> Result<File, Vec<Diagnostic>
 fn missing(source: SourceId, text: &str, field: &str, first: Diagnostic) -> Vec<Diagnostic> {
     let options: Options = serde_saphyr::options! { with_snippet: false };
     let tree = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
-    let mut lacking = tree.map_or_else(|_| Vec::new(), |tree| required::missing(schema().as_value(), &tree));
+    let mut lacking =
+        tree.map_or_else(|_| Vec::new(), |tree| required_keys::missing(schema().as_value(), &tree));
     let known = lacking.iter().position(|missing| missing.key == field);
     let mut found = vec![first];
     if let Some(known) = known {

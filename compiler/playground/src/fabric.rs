@@ -18,16 +18,16 @@ const NAMES_MAX: usize = 2000;
 
 /// Findings of a text, and its fabric where it has no errors.
 #[derive(Serialize)]
-pub(crate) struct Checked<'a> {
+pub(crate) struct CheckReport<'a> {
     findings: Vec<JsonDiagnostic<'a>>,
     /// The findings as a terminal shows them.
     shown: String,
-    fabric: Option<Described>,
+    fabric: Option<FabricSummary>,
 }
 
 /// A valid fabric.
 #[derive(Serialize)]
-struct Described {
+struct FabricSummary {
     name: String,
     routing: &'static str,
     counts: Counts,
@@ -37,20 +37,20 @@ struct Described {
 }
 
 /// Returns the findings and the fabric of a text.
-pub(crate) fn check(reading: &Reading) -> Checked<'_> {
+pub(crate) fn check(reading: &Reading) -> CheckReport<'_> {
     let Reading { plan, diagnostics, sources } = reading;
-    Checked {
+    CheckReport {
         findings: json::all(diagnostics, sources),
         shown: text::all(diagnostics, sources, Colour::Plain),
         fabric: plan.as_ref().map(describe),
     }
 }
 
-fn describe(plan: &Plan) -> Described {
+fn describe(plan: &Plan) -> FabricSummary {
     let topology = plan.topology();
     let switches = plan.switches().map(|switch| plan.switch_name(switch).to_string());
     let nodes = plan.nodes().map(|node| plan.node_name(node).to_string());
-    Described {
+    FabricSummary {
         name: plan.name().to_owned(),
         routing: topology.routing.word(),
         counts: plan.fabric().counts(),

@@ -54,7 +54,7 @@ enum Response {
 
 /// Output as text.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct OutputText {
     text: String,
 }
 
@@ -71,10 +71,10 @@ fn respond(request: Request) -> Result<serde_json::Value, String> {
     match request {
         Request::Check { text } => json(&fabric::check(&read(&text))),
         Request::Drawing { text, subject } => {
-            json(&Shown { text: fabric::drawing(&plan(&text)?, &subject)? })
+            json(&OutputText { text: fabric::drawing(&plan(&text)?, &subject)? })
         }
         Request::Device { text, name } => json(&device::files(&plan(&text)?, &name)?),
-        Request::Whatif { text, fail } => json(&Shown { text: whatif(&plan(&text)?, &fail)? }),
+        Request::Whatif { text, fail } => json(&OutputText { text: whatif(&plan(&text)?, &fail)? }),
         Request::Verify { text } => json(&proof::verify(&plan(&text)?)?),
     }
 }

@@ -18,11 +18,11 @@ const DEVICES: &str = "! devices:";
 /// Site additions.
 #[derive(Debug, Default)]
 pub struct SiteText {
-    files: Vec<Part>,
+    files: Vec<SiteFile>,
 }
 
 #[derive(Debug)]
-struct Part {
+struct SiteFile {
     name: String,
     /// Selects every switch if it is empty.
     devices: Vec<String>,
@@ -47,7 +47,7 @@ impl SiteText {
             let devices = text.lines().find_map(|line| line.strip_prefix(DEVICES)).unwrap_or_default();
             let devices =
                 devices.split([' ', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
-            made.files.push(Part { name: name.to_owned(), devices, text: text.to_owned() });
+            made.files.push(SiteFile { name: name.to_owned(), devices, text: text.to_owned() });
         }
         Ok(made)
     }
@@ -60,7 +60,7 @@ impl SiteText {
     pub fn merged(&self, device: &str, own: &str) -> Result<String, String> {
         let (mut head, mut rest) = own.split_once('\n').unwrap_or((own, ""));
         let parts = self.files.iter();
-        let parts: Vec<&Part> = parts
+        let parts: Vec<&SiteFile> = parts
             .filter(|part| {
                 part.devices.is_empty() || part.devices.iter().any(|pattern| fits(pattern, device))
             })
@@ -72,7 +72,7 @@ impl SiteText {
             (head, rest) = ("!", own);
         }
         let mut text = format!("{head}\n");
-        for Part { name, text: more, .. } in parts {
+        for SiteFile { name, text: more, .. } in parts {
             let twice = more
                 .lines()
                 .find(|line| line.starts_with("interface ") && own.lines().any(|own| own == *line));

@@ -21,12 +21,12 @@ const OWN: [&[&str]; 4] = [&["interface", "swp*"], &["qos"], &["router"], &["vrf
 /// Site additions.
 #[derive(Debug, Default)]
 pub struct SiteTree {
-    files: Vec<(String, Part)>,
+    files: Vec<(String, SiteFragment)>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct SiteFragment {
     #[serde(default)]
     devices: Vec<String>,
     set: Map<String, Value>,
@@ -34,7 +34,7 @@ struct Part {
 
 /// Configuration of a switch.
 #[derive(Debug)]
-pub struct Merged {
+pub struct MergedConfig {
     /// The file.
     pub text: String,
     /// The paths that the site may set, to compare with the factory configuration.
@@ -61,7 +61,7 @@ impl SiteTree {
     /// # Errors
     ///
     /// Refuses paths that closc owns, and two values of one path.
-    pub fn merged(&self, device: &str, own: &str) -> Result<Merged, String> {
+    pub fn merged(&self, device: &str, own: &str) -> Result<MergedConfig, String> {
         let entries: Vec<Map<String, Value>> =
             serde_saphyr::from_str(own).map_err(|error| format!("`{device}`: {error}"))?;
         let set = entries.into_iter().find_map(|mut entry| entry.remove("set"));
@@ -78,7 +78,7 @@ impl SiteTree {
         let mut places = Vec::new();
         list(&set, &mut Vec::new(), &mut places);
         if !changed {
-            return Ok(Merged { text: own.to_owned(), places });
+            return Ok(MergedConfig { text: own.to_owned(), places });
         }
         let first = own.lines().next().unwrap_or_default();
         let mut text = format!(
@@ -87,7 +87,7 @@ impl SiteTree {
 "
         );
         write(&mut text, &set, 4);
-        Ok(Merged { text, places })
+        Ok(MergedConfig { text, places })
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
 
     const OWN_TEXT: &str = "# a of b.\n- set:\n    interface:\n      swp1: { link: { mtu: 9216 } }\n    system:\n      hostname: 'a'\n      forwarding: {}\n";
 
-    fn merged(site: &str) -> Result<Merged, String> {
+    fn merged(site: &str) -> Result<MergedConfig, String> {
         SiteTree::parse([("site.yaml", site)])?.merged("a", OWN_TEXT)
     }
 

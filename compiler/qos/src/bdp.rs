@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::explain::{Breakdown, Exact, Unit, exact};
+use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::headroom::LIGHT_METERS_PER_SECOND;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
@@ -87,7 +87,7 @@ pub fn delay(path: &Path<'_>) -> Delay {
     let length = exact(path.length().millimeters(), 1_000_u16);
     let count = path.hops.len();
     terms.push("cable", length, Unit::Meters, format!("the sum of {count} cables"), "topology");
-    let mut ns = |name, value: Exact, formula: String, source| {
+    let mut ns = |name, value: ExactFraction, formula: String, source| {
         terms.push(name, value, Unit::Nanoseconds, formula, source)
     };
     let light = ns(

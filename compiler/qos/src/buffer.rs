@@ -14,7 +14,7 @@ pub use dynamic::dynamic_limit;
 pub use error::BufferError;
 pub use memory::{Memory, Reservation, SpectrumPorts};
 pub use port::{PortCheck, PortSum, check_port};
-pub use refusal::{Refusal, RefusalLine, WayOut};
+pub use refusal::{Refusal, RefusalLine, Suggestion};
 
 use std::num::NonZeroU32;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A small number outside its legal range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {value} is out of range: use {min} to {max}")]
-pub struct OutOfRange {
+pub struct RangeError {
     /// Meaning of the number.
     pub kind: &'static str,
     /// The value.
@@ -38,12 +38,12 @@ macro_rules! bounded {
             pub const MAX: Self = Self($max);
 
             /// Checks the range.
-            pub const fn new(value: $int) -> Result<Self, OutOfRange> {
+            pub const fn new(value: $int) -> Result<Self, RangeError> {
                 let wide = value as i64;
                 if $min <= wide && wide <= $max {
                     Ok(Self(value))
                 } else {
-                    Err(OutOfRange { kind: $kind, value: wide, min: $min, max: $max })
+                    Err(RangeError { kind: $kind, value: wide, min: $min, max: $max })
                 }
             }
 
@@ -65,10 +65,10 @@ macro_rules! bounded {
         }
 
         impl TryFrom<i64> for $name {
-            type Error = OutOfRange;
+            type Error = RangeError;
 
-            fn try_from(value: i64) -> Result<Self, OutOfRange> {
-                let range = OutOfRange { kind: $kind, value, min: $min, max: $max };
+            fn try_from(value: i64) -> Result<Self, RangeError> {
+                let range = RangeError { kind: $kind, value, min: $min, max: $max };
                 <$int>::try_from(value).map_err(|_| range).and_then(Self::new)
             }
         }

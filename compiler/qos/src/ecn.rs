@@ -16,7 +16,7 @@ mod rule;
 pub use error::EcnError;
 pub use fixed::FixedThresholds;
 pub use presets::EcnPreset;
-pub use rule::{BdpPercent, Computed, Ecn, Fill, MaxOverMin};
+pub use rule::{BdpPercent, ComputedThresholds, Ecn, Fill, MaxOverMin};
 
 use serde::Serialize;
 

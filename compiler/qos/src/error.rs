@@ -3,7 +3,7 @@
 //! In: the error of a module. Out: the same message. Invariants: nothing is added; functions of a single module return
 //! its own error.
 
-use crate::buffer::{BufferError, WayOut};
+use crate::buffer::{BufferError, Suggestion};
 use crate::ecn::EcnError;
 use crate::headroom::{HeadroomError, UnknownModel};
 
@@ -26,7 +26,7 @@ pub enum QosError {
 
 impl QosError {
     /// Returns suggestions for the help lines of a message; empty if the message is sufficient.
-    pub fn ways_out(&self) -> &[WayOut] {
+    pub fn ways_out(&self) -> &[Suggestion] {
         match self {
             Self::Buffer(error) => error.ways_out(),
             Self::Model(_) | Self::Headroom(_) | Self::Ecn(_) => &[],

@@ -14,11 +14,11 @@ use serde::{Serialize, Serializer};
 ///
 /// 128 bits are enough for every formula of this crate: [`crate::headroom::Link`] limits the inputs so that no
 /// numerator exceeds 112 bits.
-pub type Exact = num_rational::Ratio<u128>;
+pub type ExactFraction = num_rational::Ratio<u128>;
 
 /// Makes an exact fraction of two integers; `denominator` is a constant greater than zero.
-pub(crate) fn exact(numerator: impl Into<u128>, denominator: impl Into<u128>) -> Exact {
-    Exact::new(numerator.into(), denominator.into())
+pub(crate) fn exact(numerator: impl Into<u128>, denominator: impl Into<u128>) -> ExactFraction {
+    ExactFraction::new(numerator.into(), denominator.into())
 }
 
 /// The unit of a [`Term`].
@@ -64,7 +64,7 @@ impl Unit {
 
 /// An exact value that prints with at most three decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Value(pub Exact);
+pub struct Value(pub ExactFraction);
 
 impl Value {
     /// Returns thousandths, rounded half up.
@@ -154,11 +154,11 @@ impl Breakdown {
     pub(crate) fn push(
         &mut self,
         name: impl Into<Cow<'static, str>>,
-        value: Exact,
+        value: ExactFraction,
         unit: Unit,
         formula: impl Into<String>,
         source: impl Into<Cow<'static, str>>,
-    ) -> Exact {
+    ) -> ExactFraction {
         self.terms.push(Term {
             name: name.into(),
             value: Value(value),
@@ -173,10 +173,10 @@ impl Breakdown {
     pub(crate) fn bytes(
         &mut self,
         name: impl Into<Cow<'static, str>>,
-        value: Exact,
+        value: ExactFraction,
         formula: impl Into<String>,
         source: impl Into<Cow<'static, str>>,
-    ) -> Exact {
+    ) -> ExactFraction {
         self.push(name, value, Unit::Bytes, formula, source)
     }
 }

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::codes::DynamicThreshold;
-use crate::explain::{Breakdown, Exact};
+use crate::explain::{Breakdown, ExactFraction};
 use crate::units::Bytes;
 
 /// The speed of light in fibre in SONiC's computations, in m/s: 5.05 ns per metre.
@@ -65,12 +65,12 @@ impl Headroom {
 }
 
 /// Rounds a fraction of bytes up to a multiple of `step`.
-fn round_up(bytes: Exact, step: u64) -> Exact {
-    let step = Exact::from_integer(u128::from(step.max(1)));
+fn round_up(bytes: ExactFraction, step: u64) -> ExactFraction {
+    let step = ExactFraction::from_integer(u128::from(step.max(1)));
     (bytes / step).ceil() * step
 }
 
 /// Converts a fraction to bytes, rounded up.
-fn whole(bytes: Exact) -> Bytes {
+fn whole(bytes: ExactFraction) -> Bytes {
     Bytes(u64::try_from(bytes.ceil().to_integer()).expect("a link is bounded so that sums fit 64 bits"))
 }

@@ -23,9 +23,9 @@ mod tests;
 pub use class::{Class, Role, Scheduler};
 pub use error::ProfileError;
 pub use lower::lower;
-pub use name::{BadName, ClassName};
+pub use name::{ClassName, NameError};
 pub use preset::Preset;
-pub use repair::Written;
+pub use repair::ProfileKey;
 pub use spec::{ClassSpec, ProfileSpec};
 pub use switch::Switch;
 

@@ -1,6 +1,6 @@
 //! The buffer of a switch: published sums, and refusals with suggestions that work.
 
-use closc_qos::buffer::{BufferError, Division, Memory, PortGroup, WayOut, pools};
+use closc_qos::buffer::{BufferError, Division, Memory, PortGroup, Suggestion, pools};
 use closc_qos::headroom::{Link, Model, Request, SpectrumAsic};
 use closc_qos::profile::{BufferShares, LosslessTraffic, SharedHeadroom};
 use closc_qos::{Bytes, Length, Speed};
@@ -96,7 +96,7 @@ fn the_same_cable_fits_a_deep_buffer() {
 fn two_classes_too_many_are_reported() {
     let groups = [group("ports", TOMAHAWK_5, 64, 4, 800, 40)];
     let error = pools(&shallow(), &groups, Division::default()).unwrap_err();
-    assert!(error.ways_out().contains(&WayOut::FewerClasses { classes: 3 }), "{error}");
+    assert!(error.ways_out().contains(&Suggestion::FewerClasses { classes: 3 }), "{error}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn fixed_shares_bound_the_headroom() {
     let groups = [group("ports", TOMAHAWK_5, 128, 1, 400, 40)];
     let error = pools(&shallow(), &groups, division).unwrap_err();
     assert!(error.to_string().contains("need 59.5 MB, of which the profile grants 40.3 MB"), "{error}");
-    let Some(WayOut::DeeperBuffer { memory }) = error.ways_out().last() else {
+    let Some(Suggestion::DeeperBuffer { memory }) = error.ways_out().last() else {
         panic!("a deeper buffer always helps")
     };
     assert!(pools(&Memory::new(*memory, Bytes(254)), &groups, division).is_ok());
@@ -160,12 +160,14 @@ proptest! {
                     let (mut memory, mut ports, mut classes, mut meters) = (memory.clone(), ports, classes, meters);
                     let mut division = Division::default();
                     match way {
-                        WayOut::ShorterCable { longest, .. } => meters = longest.meters_ceil() as u32,
-                        WayOut::FewerClasses { classes: fewer } => classes = *fewer,
-                        WayOut::DeeperBuffer { memory: more } => memory.total = *more,
-                        WayOut::Lossy { .. } => classes = 0,
-                        WayOut::TerminateAtDci { .. } => ports = 0,
-                        WayOut::ShareHeadroom { over_subscribe_ratio } => division = share(over_subscribe_ratio.get()),
+                        Suggestion::ShorterCable { longest, .. } => meters = longest.meters_ceil() as u32,
+                        Suggestion::FewerClasses { classes: fewer } => classes = *fewer,
+                        Suggestion::DeeperBuffer { memory: more } => memory.total = *more,
+                        Suggestion::Lossy { .. } => classes = 0,
+                        Suggestion::TerminateAtDci { .. } => ports = 0,
+                        Suggestion::ShareHeadroom { over_subscribe_ratio } => {
+                            division = share(over_subscribe_ratio.get());
+                        }
                     }
                     let shared = division.shared_headroom.is_some();
                     let groups = [shared_group("ports", model, ports, classes, gbps, meters, shared)];

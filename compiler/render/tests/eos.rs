@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use closc_artefacts::{Family, Prefix};
-use closc_plan::{Accepted, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Plan, SwitchQos, Target};
+use closc_plan::{AcceptedPrefixes, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Plan, SwitchQos, Target};
 use closc_qos::Place;
 use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
@@ -179,7 +179,7 @@ fn routing(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
         let entry = |(at, line): (usize, String)| json!({ "sequence": (at + 1) * 5, "action": line });
         lines.into_iter().enumerate().map(entry).collect::<Vec<_>>()
     };
-    let length = |own: &Accepted| Prefix::new_assert(own.within.addr(), own.length).length();
+    let length = |own: &AcceptedPrefixes| Prefix::new_assert(own.within.addr(), own.length).length();
     let fabric = bgp.accepts.iter().map(|own| format!("permit {} eq {}", own.within, length(own))).collect();
     let own = bgp.networks.iter().map(|own| format!("permit {own}")).collect();
     json!({

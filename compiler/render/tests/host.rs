@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use closc_plan::{Plan, Shared};
+use closc_plan::{Plan, SharedComponent};
 use closc_render::{Artefact, Templates, targets};
 use closc_tests::shape::plan;
 use closc_topology::HostOutput;
@@ -147,7 +147,7 @@ tiers:
 ",
     );
     for pair in one_plane.host(one_plane.nodes().next().unwrap()).backups() {
-        assert_eq!(pair.shares, BTreeSet::from([Shared::Plane]));
+        assert_eq!(pair.shares, BTreeSet::from([SharedComponent::Plane]));
         assert_ne!(pair.primary.t0, pair.backup.t0);
     }
 }
@@ -205,7 +205,7 @@ domains:
     let pairs = plan.host(plan.nodes().next().unwrap()).backups();
     assert_eq!(pairs.len(), 4);
     for pair in &pairs {
-        assert_eq!(pair.shares, BTreeSet::from([Shared::Domain("feed".into())]), "{pair:?}");
+        assert_eq!(pair.shares, BTreeSet::from([SharedComponent::Domain("feed".into())]), "{pair:?}");
     }
     let half = text.replace(", p1-t0-001, p1-t0-002] }", "] }");
     let plan = closc_tests::shape::plan(&half);

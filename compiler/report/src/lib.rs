@@ -20,6 +20,6 @@ mod text;
 pub use difference::difference;
 pub use drawing::{Form, Subject, draw};
 pub use markdown::markdown;
-pub use order::{Order, Unplaced};
+pub use order::{MissingPosition, Order};
 pub use page::page;
 pub use sheet::{Plot, Remarks, Sheet, SheetDesign, sheet};

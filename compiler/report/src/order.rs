@@ -28,7 +28,7 @@ pub struct Order {
 /// Racks without a position in a floor plan, and devices without a rack.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the floor plan has no position for {0}")]
-pub struct Unplaced(String);
+pub struct MissingPosition(String);
 
 /// A table of an order.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// With a floor plan: [`Unplaced`] if it has no position for a rack, or a device has no rack.
-    pub fn of(plan: &Plan, floor: Option<&Floor>) -> Result<Self, Unplaced> {
+    /// With a floor plan: [`MissingPosition`] if it has no position for a rack, or a device has no rack.
+    pub fn of(plan: &Plan, floor: Option<&Floor>) -> Result<Self, MissingPosition> {
         let positions = floor.map(Positions::of);
         let mut bill = positions.as_ref().map_or_else(Bill::default, Bill::measured);
         for plane in plan.planes() {
@@ -92,13 +92,13 @@ impl Order {
 }
 
 /// Rejects a bill with unplaced racks or devices. The error names at most three of them.
-fn reject_unplaced(bill: &Bill<'_>) -> Result<(), Unplaced> {
+fn reject_unplaced(bill: &Bill<'_>) -> Result<(), MissingPosition> {
     const NAMED: usize = 3;
     let all = bill.unplaced();
     let named: Vec<String> = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
     let more = all.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    if all.is_empty() { Ok(()) } else { Err(Unplaced(named.join(", ") + &more)) }
+    if all.is_empty() { Ok(()) } else { Err(MissingPosition(named.join(", ") + &more)) }
 }
 
 impl OrderTable {

@@ -9,7 +9,7 @@ use closc_topology::PlaneId;
 const SRV6: &str = include_str!("../../../topologies/lab/two-planes.yaml");
 
 /// A row by the names of its columns.
-type Named = BTreeMap<String, String>;
+type NamedRow = BTreeMap<String, String>;
 
 fn plan(routing: &str) -> Plan {
     let plain = SRV6.lines().filter(|line| !line.starts_with("routing:"));
@@ -23,10 +23,10 @@ fn bytes(plan: &Plan, table: Table, selection: &Selection, format: Format) -> (V
     (out, count)
 }
 
-fn rows(plan: &Plan, table: Table, selection: &Selection) -> Vec<Named> {
+fn rows(plan: &Plan, table: Table, selection: &Selection) -> Vec<NamedRow> {
     let (out, count) = bytes(plan, table, selection, Format::Csv);
     let mut reader = csv::Reader::from_reader(out.as_slice());
-    let rows: Vec<Named> =
+    let rows: Vec<NamedRow> =
         reader.deserialize().map(|row| row.expect("a row of the header's length")).collect();
     assert_eq!(rows.len() as u64, count, "{}", table.name());
     rows
@@ -132,7 +132,7 @@ fn json_lines_equal_csv() {
             serde_json::Value::String(text) => (name, text),
             number => (name, number.to_string()),
         };
-        let found: Vec<Named> =
+        let found: Vec<NamedRow> =
             text.lines().map(|line| read(line).into_iter().map(named).collect()).collect();
         assert_eq!(found, rows(&plan, table, &wanted), "{}", table.name());
     }
@@ -157,7 +157,7 @@ fn parquet_equals_csv() {
             number => (name.clone(), number.to_string()),
         };
         let read = reader.get_row_iter(None).expect("rows");
-        let found: Vec<Named> =
+        let found: Vec<NamedRow> =
             read.map(|row| row.expect("a row").get_column_iter().map(named).collect()).collect();
         assert_eq!(found, rows(&plan, table, &wanted), "{}", table.name());
     }
@@ -194,7 +194,7 @@ fn arrow_reads_the_same() {
         let output = child.wait_with_output().expect("it ends");
         assert!(output.status.success(), "{}", table.name());
         let text = String::from_utf8(output.stdout).expect("text");
-        let found: Vec<Named> =
+        let found: Vec<NamedRow> =
             text.lines().map(|line| serde_json::from_str(line).expect("one object per line")).collect();
         assert_eq!(found.len() as u64, count, "{}", table.name());
         assert_eq!(found, rows(&plan, table, &wanted), "{}", table.name());

@@ -14,10 +14,10 @@
 
 use crate::class::Classes;
 use crate::host::Problem;
-use crate::load::{Loads, PerLink, Stage};
+use crate::load::{LinkValues, Loads, Stage};
 use crate::network::Network;
 use crate::route::{Finder, Route};
-use crate::split::Run;
+use crate::split::GroupPair;
 
 /// A lower bound of the largest utilisation, with its proof.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,7 @@ pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
     let mut groups = [vec![0.0; shape.all_groups()], vec![0.0; shape.all_groups()]];
     let mut zones = [vec![0.0; shape.zones], vec![0.0; shape.zones]];
     for commodity in &problem.commodities.all {
-        let Some(run) = Run::of(network, problem.sides, commodity) else { continue };
+        let Some(run) = GroupPair::of(network, problem.sides, commodity) else { continue };
         for (side, group) in [(0, run.a), (1, run.b)] {
             groups[side][group] += commodity.gbps;
             zones[side][shape.zone(group)] += if run.far { commodity.gbps } else { 0.0 };
@@ -106,7 +106,7 @@ pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
 /// Lengths of all cables.
 #[derive(Debug, Clone)]
 struct Lengths {
-    fabric: Vec<PerLink>,
+    fabric: Vec<LinkValues>,
     /// Length of all NIC ports of a class in a plane together, by kind and class.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
@@ -182,7 +182,7 @@ impl Solver<'_> {
         Lengths {
             fabric: kinds
                 .clone()
-                .map(|kind| PerLink {
+                .map(|kind| LinkValues {
                     t0_up: links(kind, Stage::T0Up),
                     t0_down: links(kind, Stage::T0Down),
                     t1_up: links(kind, Stage::T1Up),
@@ -237,7 +237,7 @@ impl Solver<'_> {
     fn shortest(&self, lengths: &Lengths, at: usize) -> Option<ShortestPath> {
         let network = self.problem.network;
         let commodity = &self.problem.commodities.all[at];
-        let run = Run::of(network, self.problem.sides, commodity);
+        let run = GroupPair::of(network, self.problem.sides, commodity);
         let mut best: Option<ShortestPath> = None;
         for kind in (0..network.kinds.len()).filter(|kind| commodity.usable >> kind & 1 == 1) {
             let ports = lengths.up[kind][commodity.from as usize] + lengths.down[kind][commodity.to as usize];

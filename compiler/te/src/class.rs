@@ -37,7 +37,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// The NICs of a class that are in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ClassMembers {
     /// The class.
     pub(crate) class: usize,
     /// Number of its NICs.
@@ -88,10 +88,10 @@ impl Classes {
     }
 
     /// Divides the NICs of a place by class, in order.
-    pub(crate) fn parts(&self, topology: &Topology, network: &Network, place: Place) -> Vec<Part> {
+    pub(crate) fn parts(&self, topology: &Topology, network: &Network, place: Place) -> Vec<ClassMembers> {
         let shape = &network.shape;
-        let whole = |classes: std::ops::Range<usize>| -> Vec<Part> {
-            classes.map(|class| Part { class, nics: self.all[class].nics }).collect()
+        let whole = |classes: std::ops::Range<usize>| -> Vec<ClassMembers> {
+            classes.map(|class| ClassMembers { class, nics: self.all[class].nics }).collect()
         };
         match place {
             Place::All => whole(0..self.all.len()),
@@ -107,11 +107,11 @@ impl Classes {
                 let mut found: Vec<usize> =
                     nics(topology, place).into_iter().filter_map(|nic| self.class(shape.nic(nic))).collect();
                 found.sort_unstable();
-                let mut parts: Vec<Part> = Vec::new();
+                let mut parts: Vec<ClassMembers> = Vec::new();
                 for class in found {
                     match parts.last_mut().filter(|part| part.class == class) {
                         Some(part) => part.nics += 1,
-                        None => parts.push(Part { class, nics: 1 }),
+                        None => parts.push(ClassMembers { class, nics: 1 }),
                     }
                 }
                 parts

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use closc_topology::Topology;
 
-use crate::class::{Class, Classes, Part};
+use crate::class::{Class, ClassMembers, Classes};
 use crate::demand::{Demand, Matrix};
 use crate::load::Stage;
 use crate::network::{Kind, Network};
@@ -66,19 +66,19 @@ impl Reason {
 }
 
 /// Demands that cannot be carried, by place and reason, in Gb/s.
-pub(crate) type Left = BTreeMap<(Place, Place, Reason), f64>;
+pub(crate) type UncarriedDemands = BTreeMap<(Place, Place, Reason), f64>;
 
 /// All commodities to place, and the demands that cannot be placed.
 #[derive(Debug, Clone)]
 pub(crate) struct Commodities {
     pub(crate) all: Vec<Commodity>,
-    pub(crate) left: Left,
+    pub(crate) left: UncarriedDemands,
 }
 
 /// A demand divided by class.
-pub(crate) struct Cut {
-    pub(crate) from: Vec<Part>,
-    pub(crate) to: Vec<Part>,
+pub(crate) struct DividedDemand {
+    pub(crate) from: Vec<ClassMembers>,
+    pub(crate) to: Vec<ClassMembers>,
     /// Rate from one NIC to another, in Gb/s.
     pub(crate) rate: f64,
 }
@@ -92,17 +92,22 @@ pub(crate) struct Sides {
 
 impl Sides {
     /// Divides a demand by class. Returns `None` if it has no pair of different NICs.
-    pub(crate) fn cut(&self, topology: &Topology, network: &Network, demand: &Demand) -> Option<Cut> {
+    pub(crate) fn cut(
+        &self,
+        topology: &Topology,
+        network: &Network,
+        demand: &Demand,
+    ) -> Option<DividedDemand> {
         let from = self.from.parts(topology, network, demand.from);
         let to = self.to.parts(topology, network, demand.to);
-        let count = |parts: &[Part]| parts.iter().map(|part| u64::from(part.nics)).sum::<u64>();
+        let count = |parts: &[ClassMembers]| parts.iter().map(|part| u64::from(part.nics)).sum::<u64>();
         let same: u64 = from
             .iter()
             .flat_map(|a| to.iter().map(move |b| (a, b)))
             .map(|(a, b)| u64::from(self.overlap(topology, network, demand, a, b)))
             .sum();
         let pairs = count(&from) * count(&to) - same;
-        (pairs > 0).then(|| Cut { from, to, rate: demand.gbps / pairs as f64 })
+        (pairs > 0).then(|| DividedDemand { from, to, rate: demand.gbps / pairs as f64 })
     }
 
     /// Returns how many NICs are in both parts of a demand. They do not send to themselves.
@@ -111,8 +116,8 @@ impl Sides {
         topology: &Topology,
         network: &Network,
         demand: &Demand,
-        from: &Part,
-        to: &Part,
+        from: &ClassMembers,
+        to: &ClassMembers,
     ) -> u32 {
         let (a, b) = (self.from.all[from.class], self.to.all[to.class]);
         if a.group != b.group || a.reach != b.reach {
@@ -138,7 +143,7 @@ impl Commodities {
         sides: &Sides,
         flows: u32,
     ) -> Option<Commodities> {
-        let mut left = Left::new();
+        let mut left = UncarriedDemands::new();
         let mut found: Vec<Commodity> = Vec::new();
         let mut limit = COMMODITIES_MAX;
         for demand in matrix.demands.iter().filter(|demand| demand.gbps > 0.0) {

@@ -17,10 +17,10 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::commodity::Commodity;
 use crate::host::{self, Problem};
-use crate::load::{Loads, PerLink};
+use crate::load::{LinkValues, Loads};
 use crate::network::{Kind, Network};
 use crate::route::Route;
-use crate::split::{Parts, Run, share};
+use crate::split::{GroupPair, PlaneFractions, share};
 use hops::{Flow, Hops, Members};
 
 /// Placement of traffic on paths.
@@ -70,8 +70,8 @@ pub(crate) fn loads(problem: &Problem<'_>, spreading: Spreading<'_>) -> Loads {
 pub(crate) fn each(
     problem: &Problem<'_>,
     spreading: Spreading<'_>,
-    scratch: &mut PerLink,
-    found: &mut impl FnMut(usize, usize, Run, &mut PerLink),
+    scratch: &mut LinkValues,
+    found: &mut impl FnMut(usize, usize, GroupPair, &mut LinkValues),
 ) {
     for (number, kind) in problem.network.kinds.iter().enumerate() {
         Lane { problem, kind, number, spreading }.by_switches(scratch, found);
@@ -88,16 +88,16 @@ struct Lane<'a> {
 
 impl Lane<'_> {
     /// Returns the groups of a commodity and its rate in a plane, if it uses cables between switches here.
-    fn run(&self, commodity: &Commodity) -> Option<(Run, f64)> {
+    fn run(&self, commodity: &Commodity) -> Option<(GroupPair, f64)> {
         let rate = commodity.gbps * share(self.problem.network, commodity, None, self.number);
-        let run = Run::of(self.problem.network, self.problem.sides, commodity)?;
+        let run = GroupPair::of(self.problem.network, self.problem.sides, commodity)?;
         (rate > 0.0).then_some((run, rate))
     }
 
     /// Places traffic for hosts that choose complete paths.
-    fn by_hosts(&self, load: &mut PerLink) {
+    fn by_hosts(&self, load: &mut LinkValues) {
         let network = self.problem.network;
-        let mut parts = Parts::default();
+        let mut parts = PlaneFractions::default();
         let mut paths: Vec<(u32, u32)> = Vec::new();
         for (at, commodity) in self.problem.commodities.all.iter().enumerate() {
             let Some((run, rate)) = self.run(commodity) else { continue };
@@ -117,7 +117,11 @@ impl Lane<'_> {
     }
 
     /// Places traffic for switches that choose the next hop.
-    fn by_switches(&self, load: &mut PerLink, found: &mut impl FnMut(usize, usize, Run, &mut PerLink)) {
+    fn by_switches(
+        &self,
+        load: &mut LinkValues,
+        found: &mut impl FnMut(usize, usize, GroupPair, &mut LinkValues),
+    ) {
         let (network, sides) = (self.problem.network, self.problem.sides);
         let all = &self.problem.commodities.all;
         let group = |at: usize| sides.to.all[all[at].to as usize].group;
@@ -163,7 +167,7 @@ impl Lane<'_> {
 }
 
 /// Lists the usable paths as pairs: uplink of the T0, uplink of the T1.
-fn list(parts: &Parts, network: &Network, run: Run, paths: &mut Vec<(u32, u32)>) {
+fn list(parts: &PlaneFractions, network: &Network, run: GroupPair, paths: &mut Vec<(u32, u32)>) {
     let shape = &network.shape;
     paths.clear();
     for u in (0..shape.t0_up).filter(|u| parts.t0[*u] > 0.0) {
@@ -177,7 +181,7 @@ fn list(parts: &Parts, network: &Network, run: Run, paths: &mut Vec<(u32, u32)>)
 }
 
 /// Puts a flow on a path.
-fn put(network: &Network, run: Run, u: usize, v: usize, gbps: f64, load: &mut PerLink) {
+fn put(network: &Network, run: GroupPair, u: usize, v: usize, gbps: f64, load: &mut LinkValues) {
     let shape = &network.shape;
     load.t0_up[shape.first_t0_uplink(run.a) + u] += gbps;
     load.t0_down[shape.first_t0_uplink(run.b) + u] += gbps;

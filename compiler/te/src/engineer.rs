@@ -9,7 +9,7 @@ use closc_topology::TierId;
 
 use crate::bound::{self, Bound, Proof};
 use crate::class::Classes;
-use crate::commodity::{COMMODITIES_MAX, Commodities, Left, Sides};
+use crate::commodity::{COMMODITIES_MAX, Commodities, Sides, UncarriedDemands};
 use crate::demand::Matrix;
 use crate::ecmp::{self, Spreading};
 use crate::fair::{self, Footprints};
@@ -19,7 +19,7 @@ use crate::network::Network;
 use crate::pin;
 use crate::place::Place;
 use crate::placement::Placement;
-use crate::split::{Parts, Run, share};
+use crate::split::{GroupPair, PlaneFractions, share};
 use crate::spray;
 
 /// Options.
@@ -73,7 +73,7 @@ pub struct Outcome {
     pub(crate) hashed: Loads,
     pub(crate) bound: Bound,
     pub(crate) demand_gbps: f64,
-    pub(crate) left: Left,
+    pub(crate) left: UncarriedDemands,
 }
 
 /// Places a matrix on a plan.
@@ -142,9 +142,9 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
     let mut loads = Loads::zero(network);
     let parted = |at: usize, kind: usize| share(network, &all[at], splits[at].as_deref(), kind);
     host::put(problem, parted, &mut loads);
-    let mut parts = Parts::default();
+    let mut parts = PlaneFractions::default();
     for (at, commodity) in all.iter().enumerate() {
-        let Some(run) = Run::of(network, problem.sides, commodity) else { continue };
+        let Some(run) = GroupPair::of(network, problem.sides, commodity) else { continue };
         for (kind, load) in loads.fabric.iter_mut().enumerate() {
             let rate = commodity.gbps * parted(at, kind);
             if rate > 0.0 {

@@ -18,7 +18,7 @@ use crate::load::Stage;
 use crate::place::{Place, group_name};
 use crate::placement::Placement;
 use crate::route::Route;
-use crate::split::{Run, Weights, share};
+use crate::split::{GroupPair, Weights, share};
 
 /// Name and version of the format of pins.
 pub const FORMAT: &str = "closc-pins/1";
@@ -220,7 +220,7 @@ impl Outcome {
         plane: PlaneId,
     ) -> Via {
         let shape = &self.network.shape;
-        let run = Run::of(&self.network, &self.sides, commodity);
+        let run = GroupPair::of(&self.network, &self.sides, commodity);
         let (Some(run), Some(within)) = (run, weights.within[kind].as_ref()) else { return Via::Even(true) };
         let format = EntropyFormat::of(plan.topology());
         let path = |u: usize, v: Option<usize>, weight: u32| {

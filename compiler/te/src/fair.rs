@@ -13,8 +13,8 @@
 mod cables;
 mod ports;
 
-use crate::class::Part;
-use crate::commodity::{Left, Reason};
+use crate::class::ClassMembers;
+use crate::commodity::{Reason, UncarriedDemands};
 use crate::demand::Demand;
 use crate::host::Problem;
 use crate::load::Stage;
@@ -31,8 +31,8 @@ const ROUNDS_MAX: usize = 1000;
 struct Unit<'a> {
     demand: &'a Demand,
     commodity: usize,
-    from: Part,
-    to: Part,
+    from: ClassMembers,
+    to: ClassMembers,
     /// NICs on both sides; they do not send to themselves.
     same: u32,
     pairs: f64,
@@ -47,26 +47,26 @@ struct Unit<'a> {
 
 /// The smallest rate so far, with the stage of the cable that allows no more.
 #[derive(Debug, Clone, Copy)]
-struct Least {
+struct LowestRate {
     rate: f64,
     by: Option<Stage>,
 }
 
-impl Least {
-    const NONE: Least = Least { rate: f64::INFINITY, by: None };
+impl LowestRate {
+    const NONE: LowestRate = LowestRate { rate: f64::INFINITY, by: None };
 
     /// Returns `other` if it is lower by more than a rounding error.
-    fn or_less(self, other: Least) -> Least {
+    fn or_less(self, other: LowestRate) -> LowestRate {
         if other.rate < self.rate * (1.0 - ROUNDING) {
             other
         } else {
-            Least { rate: self.rate.min(other.rate), by: self.by }
+            LowestRate { rate: self.rate.min(other.rate), by: self.by }
         }
     }
 
     fn lower(&mut self, rate: f64, by: Stage) {
         if rate < self.rate {
-            *self = Least { rate, by: Some(by) };
+            *self = LowestRate { rate, by: Some(by) };
         }
     }
 }
@@ -82,7 +82,7 @@ fn is_bottleneck(level: f64, least: f64) -> bool {
 }
 
 /// Adds the rates that exceed capacity to `left`.
-pub(crate) fn leave(problem: &Problem<'_>, footprints: &Footprints<'_>, left: &mut Left) {
+pub(crate) fn leave(problem: &Problem<'_>, footprints: &Footprints<'_>, left: &mut UncarriedDemands) {
     let mut units = units(problem);
     let mut cables = Cables::new(problem, footprints);
     let mut ports = Ports::new(problem, footprints);

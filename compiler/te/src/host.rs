@@ -7,7 +7,7 @@
 use closc_plan::Plan;
 use closc_topology::Topology;
 
-use crate::class::{Classes, Part};
+use crate::class::{ClassMembers, Classes};
 use crate::commodity::{Commodities, Sides};
 use crate::demand::Matrix;
 use crate::load::Loads;
@@ -30,7 +30,7 @@ pub(crate) struct Problem<'a> {
 struct End<'a> {
     problem: Problem<'a>,
     classes: &'a Classes,
-    part: &'a Part,
+    part: &'a ClassMembers,
     place: Place,
 }
 

@@ -34,5 +34,5 @@ pub use engineer::{Error, Options, Outcome, engineer};
 pub use entry::{FORMAT as PINS_FORMAT, Hop, Path, Pin, PinLine, PinPlane, Via};
 pub use load::Stage;
 pub use place::{Place, UnknownName, fail};
-pub use report::{FORMAT, Figures, HotLink, Method, Report, Tier, Unplaced};
+pub use report::{FORMAT, Figures, HotLink, Method, Report, Tier, UnplacedDemand};
 pub use show::human;

@@ -53,19 +53,19 @@ impl Stage {
 
 /// A number for each direction of each cable between switches of one plane.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct PerLink {
+pub(crate) struct LinkValues {
     pub(crate) t0_up: Vec<f64>,
     pub(crate) t0_down: Vec<f64>,
     pub(crate) t1_up: Vec<f64>,
     pub(crate) t1_down: Vec<f64>,
 }
 
-impl PerLink {
+impl LinkValues {
     /// Makes a number for each cable.
     pub(crate) fn zero(shape: &Shape) -> Self {
         let t0 = vec![0.0; shape.all_groups() * shape.t0_up];
         let t1 = vec![0.0; shape.zones * shape.t1s * shape.t1_up];
-        PerLink { t0_up: t0.clone(), t0_down: t0, t1_up: t1.clone(), t1_down: t1 }
+        LinkValues { t0_up: t0.clone(), t0_down: t0, t1_up: t1.clone(), t1_down: t1 }
     }
 
     /// Returns the numbers of a stage; empty for cables of NICs.
@@ -131,7 +131,7 @@ impl PerLink {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Loads {
     /// Load of cables between switches, by kind of planes.
-    pub(crate) fabric: Vec<PerLink>,
+    pub(crate) fabric: Vec<LinkValues>,
     /// Load from NICs to T0s, by kind and NIC.
     pub(crate) nic_up: Vec<Vec<f64>>,
     /// Load from T0s to NICs, by kind and NIC.
@@ -143,7 +143,7 @@ impl Loads {
     pub(crate) fn zero(network: &Network) -> Self {
         let kinds = network.kinds.len();
         let nics = vec![vec![0.0; network.there.len()]; kinds];
-        Loads { fabric: vec![PerLink::zero(&network.shape); kinds], nic_up: nics.clone(), nic_down: nics }
+        Loads { fabric: vec![LinkValues::zero(&network.shape); kinds], nic_up: nics.clone(), nic_down: nics }
     }
 
     /// Returns the loads of a stage's cables, in a kind of planes.
@@ -157,7 +157,7 @@ impl Loads {
 
     /// Returns the largest utilisation of the cables between switches.
     pub(crate) fn fabric_max(&self, network: &Network) -> f64 {
-        let top = |load: &PerLink, stage: Stage| load.of(stage).iter().copied().fold(0.0, f64::max);
+        let top = |load: &LinkValues, stage: Stage| load.of(stage).iter().copied().fold(0.0, f64::max);
         let all = self.fabric.iter().flat_map(|load| Stage::ALL.map(|stage| (load, stage)));
         all.map(|(load, stage)| top(load, stage) / stage.speed(&network.shape)).fold(0.0, f64::max)
     }

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use crate::commodity::Commodity;
 use crate::host::Problem;
-use crate::load::{PerLink, Stage};
+use crate::load::{LinkValues, Stage};
 use crate::route::{Finder, Route};
-use crate::split::{Run, share};
+use crate::split::{GroupPair, share};
 use crate::spray::largest_first;
 
 /// Maximum number of passes that move routes.
@@ -34,7 +34,7 @@ pub(crate) fn place(problem: &Problem<'_>, target: f64) -> Routes {
     let order: Vec<usize> = order.into_iter().filter(first_of).collect();
     let mut routes = vec![None; commodities.len() * kinds];
     for kind in 0..kinds {
-        let load = &mut PerLink::zero(&network.shape);
+        let load = &mut LinkValues::zero(&network.shape);
         let mut lane = Lane { problem, kind, load, bundles: &bundles };
         for at in &order {
             let Some((run, rate)) = lane.run(*at) else { continue };
@@ -72,15 +72,15 @@ fn bundles(problem: &Problem<'_>) -> Vec<Range<usize>> {
 struct Lane<'a> {
     problem: &'a Problem<'a>,
     kind: usize,
-    load: &'a mut PerLink,
+    load: &'a mut LinkValues,
     bundles: &'a [Range<usize>],
 }
 
 impl Lane<'_> {
     /// Returns the groups of a bundle and its rate in a plane, if it uses cables between switches here.
-    fn run(&self, at: usize) -> Option<(Run, f64)> {
+    fn run(&self, at: usize) -> Option<(GroupPair, f64)> {
         let (network, all) = (self.problem.network, &self.problem.commodities.all);
-        let run = Run::of(network, self.problem.sides, &all[at])?;
+        let run = GroupPair::of(network, self.problem.sides, &all[at])?;
         let rate = |commodity: &Commodity| commodity.gbps * share(network, commodity, None, self.kind);
         let rate: f64 = all[self.bundles[at].clone()].iter().map(rate).sum();
         (rate > 0.0).then_some((run, rate))
@@ -97,7 +97,7 @@ impl Lane<'_> {
 
     /// Finds the path whose highest utilisation is lowest once the rate is added; among equals, the path with the
     /// lowest sum of utilisations.
-    fn widest(&self, run: Run, rate: f64) -> Option<Route> {
+    fn widest(&self, run: GroupPair, rate: f64) -> Option<Route> {
         let network = self.problem.network;
         let shape = &network.shape;
         let finder = Finder {

@@ -60,7 +60,7 @@ pub struct Report {
     /// The cables with the highest utilisation of the placement.
     pub hottest: Vec<HotLink>,
     /// Demands that are not carried in full, largest first.
-    pub unplaced: Vec<Unplaced>,
+    pub unplaced: Vec<UnplacedDemand>,
     /// Number of such demands that are not listed.
     pub unplaced_more: usize,
 }
@@ -118,7 +118,7 @@ pub struct HotLink {
 
 /// A demand that is not carried in full.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Unplaced {
+pub struct UnplacedDemand {
     /// Sender.
     pub from: String,
     /// Receiver.
@@ -147,10 +147,10 @@ impl Outcome {
     /// Creates the report. `failed` contains the names of elements declared failed.
     pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
         let topology = plan.topology();
-        let mut unplaced: Vec<Unplaced> = self
+        let mut unplaced: Vec<UnplacedDemand> = self
             .left
             .iter()
-            .map(|((from, to, why), gbps)| Unplaced {
+            .map(|((from, to, why), gbps)| UnplacedDemand {
                 from: from.name(topology),
                 to: to.name(topology),
                 gbps: *gbps,

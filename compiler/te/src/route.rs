@@ -46,9 +46,9 @@ pub(crate) struct Finder<'a, W, J> {
 }
 
 /// The lowest cost so far, and the candidate that has it.
-type Best<V, T = usize> = Option<(V, T)>;
+type BestCandidate<V, T = usize> = Option<(V, T)>;
 
-fn better<V: PartialOrd + Copy, T>(best: &mut Best<V, T>, value: V, at: T) {
+fn better<V: PartialOrd + Copy, T>(best: &mut BestCandidate<V, T>, value: V, at: T) {
     if best.as_ref().is_none_or(|(known, _)| value < *known) {
         *best = Some((value, at));
     }
@@ -75,7 +75,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     }
 
     /// Returns the best of the parallel cables between a T0 and a T1.
-    fn cable(&self, stage: Stage, group: usize, t1: usize) -> Best<V> {
+    fn cable(&self, stage: Stage, group: usize, t1: usize) -> BestCandidate<V> {
         let shape = &self.network.shape;
         let mut best = None;
         let first = shape.first_t0_uplink(group) + t1 * shape.t0_parallel;
@@ -102,7 +102,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     }
 
     fn any_cable(&self, a: usize, b: usize) -> Option<(V, Route)> {
-        let mut best: Best<V, Route> = None;
+        let mut best: BestCandidate<V, Route> = None;
         for t1 in 0..self.network.shape.t1s {
             let ends = (self.cable(Stage::T0Up, a, t1), self.cable(Stage::T0Down, b, t1));
             if let (Some((up, u)), Some((down, d))) = ends {
@@ -116,7 +116,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
     fn same_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         let (first_up, first_down) = (shape.first_t0_uplink(a), shape.first_t0_uplink(b));
-        let mut best: Best<V, Route> = None;
+        let mut best: BestCandidate<V, Route> = None;
         for t1 in 0..shape.t1s {
             let mut ends = None;
             for u in t1 * shape.t0_parallel..(t1 + 1) * shape.t0_parallel {
@@ -149,12 +149,12 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
 
     fn any_t1(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
-        let ends = |stage: Stage, group: usize| -> Vec<Best<V>> {
+        let ends = |stage: Stage, group: usize| -> Vec<BestCandidate<V>> {
             (0..shape.t1s).map(|t1| self.cable(stage, group, t1)).collect()
         };
         let (ups, downs) = (ends(Stage::T0Up, a), ends(Stage::T0Down, b));
-        let reach = |stage: Stage, ends: &[Best<V>], zone: usize, below: &[(usize, usize)]| {
-            let mut best: Best<V, (usize, usize)> = None;
+        let reach = |stage: Stage, ends: &[BestCandidate<V>], zone: usize, below: &[(usize, usize)]| {
+            let mut best: BestCandidate<V, (usize, usize)> = None;
             for (t1, v) in below {
                 let at = shape.first_t1_uplink(zone, *t1) + v;
                 if let (Some((end, cable)), Some(over)) = (ends[*t1], self.t1(stage, at)) {
@@ -163,7 +163,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
             }
             best
         };
-        let mut best: Best<V, Route> = None;
+        let mut best: BestCandidate<V, Route> = None;
         for below in &self.network.below {
             let up = reach(Stage::T1Up, &ups, shape.zone(a), below);
             let down = reach(Stage::T1Down, &downs, shape.zone(b), below);

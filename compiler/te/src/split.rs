@@ -5,7 +5,7 @@
 //! weight 0.
 
 use crate::commodity::{Commodity, Sides};
-use crate::load::{PerLink, Stage};
+use crate::load::{LinkValues, Stage};
 use crate::network::{Kind, Network};
 
 /// The largest weight of a plane.
@@ -17,12 +17,12 @@ pub(crate) struct Weights {
     /// Weight of each plane of a kind, by kind; at least one is not 0.
     pub(crate) planes: Box<[u16]>,
     /// Weights within the planes of a kind; `None` if all paths have equal weights.
-    pub(crate) within: Box<[Option<Within>]>,
+    pub(crate) within: Box<[Option<PlaneWeights>]>,
 }
 
 /// Weights within a plane.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Within {
+pub(crate) struct PlaneWeights {
     /// Weight of each uplink of the T0.
     pub(crate) t0: Box<[u8]>,
     /// Weight of each uplink of each T1; empty within a zone.
@@ -46,7 +46,7 @@ pub(crate) fn share(network: &Network, commodity: &Commodity, weights: Option<&W
 
 /// The fractions of one commodity in one plane.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Parts {
+pub(crate) struct PlaneFractions {
     /// Fraction on each uplink of the T0. The sum is 1, or 0 without a path.
     pub(crate) t0: Vec<f64>,
     /// Fraction of a T1's traffic on each of its uplinks.
@@ -57,25 +57,31 @@ pub(crate) struct Parts {
 
 /// The two groups of a commodity, and whether they are in different zones.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct GroupPair {
     pub(crate) a: usize,
     pub(crate) b: usize,
     pub(crate) far: bool,
 }
 
-impl Run {
+impl GroupPair {
     /// Returns the groups of a commodity; `None` within a group, where it uses no cable between switches.
-    pub(crate) fn of(network: &Network, sides: &Sides, commodity: &Commodity) -> Option<Run> {
+    pub(crate) fn of(network: &Network, sides: &Sides, commodity: &Commodity) -> Option<GroupPair> {
         let a = sides.from.all[commodity.from as usize].group;
         let b = sides.to.all[commodity.to as usize].group;
         let far = network.shape.zone(a) != network.shape.zone(b);
-        (a != b).then_some(Run { a, b, far })
+        (a != b).then_some(GroupPair { a, b, far })
     }
 }
 
-impl Parts {
+impl PlaneFractions {
     /// Spreads a commodity over its paths in a plane of a kind.
-    pub(crate) fn spread(&mut self, network: &Network, kind: &Kind, run: Run, within: Option<&Within>) {
+    pub(crate) fn spread(
+        &mut self,
+        network: &Network,
+        kind: &Kind,
+        run: GroupPair,
+        within: Option<&PlaneWeights>,
+    ) {
         let shape = &network.shape;
         self.t0.clear();
         self.t0.resize(shape.t0_up, 0.0);
@@ -87,7 +93,8 @@ impl Parts {
             if !kind.t0[up + u] || !kind.t0[down + u] {
                 continue;
             }
-            let over = if run.far { Parts::count(network, kind, run, u / shape.t0_parallel) } else { 1 };
+            let over =
+                if run.far { PlaneFractions::count(network, kind, run, u / shape.t0_parallel) } else { 1 };
             self.paths += over;
             let weight = match within {
                 None => over as f64,
@@ -103,7 +110,7 @@ impl Parts {
     }
 
     /// Spreads the traffic of each T1 over its uplinks.
-    fn upper(&mut self, network: &Network, kind: &Kind, run: Run, within: Option<&Within>) {
+    fn upper(&mut self, network: &Network, kind: &Kind, run: GroupPair, within: Option<&PlaneWeights>) {
         let shape = &network.shape;
         self.t1.clear();
         if !run.far {
@@ -128,7 +135,7 @@ impl Parts {
     }
 
     /// Returns how many uplinks of a T1 lead to the other zone's T1.
-    fn count(network: &Network, kind: &Kind, run: Run, t1: usize) -> usize {
+    fn count(network: &Network, kind: &Kind, run: GroupPair, t1: usize) -> usize {
         let shape = &network.shape;
         let up = &kind.t1[shape.first_t1_uplink(shape.zone(run.a), t1)..][..shape.t1_up];
         let down = &kind.t1[shape.first_t1_uplink(shape.zone(run.b), t1)..][..shape.t1_up];
@@ -136,7 +143,7 @@ impl Parts {
     }
 
     /// Spreads a rate over its paths and adds it to the cables of a plane. A negative rate is subtracted.
-    pub(crate) fn add(&self, network: &Network, run: Run, gbps: f64, load: &mut PerLink) {
+    pub(crate) fn add(&self, network: &Network, run: GroupPair, gbps: f64, load: &mut LinkValues) {
         let shape = &network.shape;
         let up = &mut load.t0_up[shape.first_t0_uplink(run.a)..][..shape.t0_up];
         up.iter_mut().zip(&self.t0).for_each(|(cable, part)| *cable += gbps * part);
@@ -158,7 +165,7 @@ impl Parts {
     }
 
     /// Returns the largest utilisation of the cables that it uses.
-    pub(crate) fn level(&self, network: &Network, run: Run, load: &PerLink) -> f64 {
+    pub(crate) fn level(&self, network: &Network, run: GroupPair, load: &LinkValues) -> f64 {
         let shape = &network.shape;
         let top = |loads: &[f64], parts: &[f64]| {
             loads

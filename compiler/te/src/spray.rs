@@ -13,9 +13,9 @@ use std::cmp::Reverse;
 use crate::commodity::Commodity;
 use crate::ecmp::mix;
 use crate::host::Problem;
-use crate::load::{Loads, PerLink, Stage};
+use crate::load::{LinkValues, Loads, Stage};
 use crate::network::{Kind, Network};
-use crate::split::{PLANE_MAX, Parts, Run, Splits, Weights, Within, share};
+use crate::split::{GroupPair, PLANE_MAX, PlaneFractions, PlaneWeights, Splits, Weights, share};
 
 /// Maximum number of passes.
 const PASSES: usize = 12;
@@ -24,7 +24,7 @@ const GAIN_MIN: f64 = 0.0005;
 
 /// Loads during placement.
 struct State {
-    fabric: Vec<PerLink>,
+    fabric: Vec<LinkValues>,
     /// Total load of NIC ports, by kind and class.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
@@ -64,7 +64,7 @@ pub(crate) fn largest_first(commodities: &[Commodity]) -> Vec<usize> {
 
 /// The rate of a commodity that fits on the cables of a plane at a level of utilisation.
 #[derive(Debug, Clone, Default)]
-struct Room {
+struct FittingRate {
     t0: Vec<f64>,
     t1: Vec<f64>,
     all: f64,
@@ -76,8 +76,8 @@ struct WaterFilling<'a> {
     /// The load of a class in a plane at which the port of its busiest NIC is full.
     up_cap: Vec<f64>,
     down_cap: Vec<f64>,
-    rooms: Vec<Room>,
-    parts: Vec<Parts>,
+    rooms: Vec<FittingRate>,
+    parts: Vec<PlaneFractions>,
 }
 
 impl<'a> WaterFilling<'a> {
@@ -111,8 +111,8 @@ impl<'a> WaterFilling<'a> {
             state: State { fabric: even.fabric.clone(), up, down },
             up_cap: capacity(&sides.from, &even.nic_up),
             down_cap: capacity(&sides.to, &even.nic_down),
-            rooms: vec![Room::default(); kinds],
-            parts: vec![Parts::default(); kinds],
+            rooms: vec![FittingRate::default(); kinds],
+            parts: vec![PlaneFractions::default(); kinds],
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> WaterFilling<'a> {
 
     /// Places a commodity again if it uses a cable above the target. Keeps the result if it lowers the utilisation.
     fn improve(&mut self, commodity: &Commodity, split: &mut Option<Box<Weights>>, target: f64) {
-        let run = Run::of(self.problem.network, self.problem.sides, commodity);
+        let run = GroupPair::of(self.problem.network, self.problem.sides, commodity);
         self.spread(run, commodity, split.as_deref());
         let old = self.level(run, commodity, split.as_deref());
         if old <= target {
@@ -158,7 +158,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Computes the fraction of a commodity on every cable.
-    fn spread(&mut self, run: Option<Run>, commodity: &Commodity, weights: Option<&Weights>) {
+    fn spread(&mut self, run: Option<GroupPair>, commodity: &Commodity, weights: Option<&Weights>) {
         let Some(run) = run else { return };
         let network = self.problem.network;
         for kind in self.kinds(commodity) {
@@ -167,7 +167,7 @@ impl<'a> WaterFilling<'a> {
         }
     }
 
-    fn add(&mut self, run: Option<Run>, commodity: &Commodity, weights: Option<&Weights>, sign: f64) {
+    fn add(&mut self, run: Option<GroupPair>, commodity: &Commodity, weights: Option<&Weights>, sign: f64) {
         let network = self.problem.network;
         for kind in self.kinds(commodity) {
             let rate = sign * commodity.gbps * share(network, commodity, weights, kind);
@@ -180,7 +180,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Returns the largest utilisation of the cables that a commodity uses.
-    fn level(&self, run: Option<Run>, commodity: &Commodity, weights: Option<&Weights>) -> f64 {
+    fn level(&self, run: Option<GroupPair>, commodity: &Commodity, weights: Option<&Weights>) -> f64 {
         let network = self.problem.network;
         let (from, to) = (commodity.from as usize, commodity.to as usize);
         let used =
@@ -196,7 +196,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Places a commodity that was removed: finds the lowest level, at most `top`, at which it fits.
-    fn water_fill(&mut self, run: Option<Run>, commodity: &Commodity, top: f64) -> Weights {
+    fn water_fill(&mut self, run: Option<GroupPair>, commodity: &Commodity, top: f64) -> Weights {
         let (mut low, mut high) = (0.0, top);
         for _ in 0..14 {
             let middle = f64::midpoint(low, high);
@@ -211,7 +211,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Returns the rate that fits at a level, over all planes.
-    fn fill(&mut self, run: Option<Run>, commodity: &Commodity, level: f64) -> f64 {
+    fn fill(&mut self, run: Option<GroupPair>, commodity: &Commodity, level: f64) -> f64 {
         let network = self.problem.network;
         let (from, to) = (commodity.from as usize, commodity.to as usize);
         let mut all = 0.0;
@@ -231,7 +231,7 @@ impl<'a> WaterFilling<'a> {
     }
 
     /// Converts free capacities to weights.
-    fn weights(&self, run: Option<Run>, commodity: &Commodity) -> Weights {
+    fn weights(&self, run: Option<GroupPair>, commodity: &Commodity) -> Weights {
         let kinds = self.problem.network.kinds.len();
         let usable = |kind: usize| commodity.usable >> kind & 1 == 1;
         let top = self.kinds(commodity).map(|kind| self.rooms[kind].all).fold(0.0, f64::max);
@@ -248,9 +248,9 @@ impl<'a> WaterFilling<'a> {
     }
 }
 
-impl Room {
+impl FittingRate {
     /// Returns the rate that fits on the cables of a plane at a level.
-    fn fill(&mut self, network: &Network, kind: &Kind, run: Run, load: &PerLink, level: f64) -> f64 {
+    fn fill(&mut self, network: &Network, kind: &Kind, run: GroupPair, load: &LinkValues, level: f64) -> f64 {
         let shape = &network.shape;
         let full = level * Stage::T0Up.speed(shape);
         let cable = |up: f64, down: f64| (full - up.max(down)).max(0.0);
@@ -294,12 +294,12 @@ impl Room {
     }
 
     /// Converts the free capacity of a plane to weights; `None` if they are even.
-    fn within(&self, network: &Network, kind: &Kind, run: Run) -> Option<Within> {
+    fn within(&self, network: &Network, kind: &Kind, run: GroupPair) -> Option<PlaneWeights> {
         let shape = &network.shape;
         let t0 = scaled(&self.t0);
         let t1 = self.t1.chunks(shape.t1_up.max(1)).take(if run.far { shape.t1s } else { 0 });
         let t1: Box<[u8]> = t1.flat_map(scaled).collect();
-        let mut even = Parts::default();
+        let mut even = PlaneFractions::default();
         even.spread(network, kind, run, None);
         let same = |parts: &[f64], weights: &[u8]| {
             let top = parts.iter().copied().fold(0.0, f64::max);
@@ -313,7 +313,7 @@ impl Room {
             .chunks(shape.t1_up.max(1))
             .zip(t1.chunks(shape.t1_up.max(1)))
             .all(|(parts, weights)| parts.iter().all(|part| *part == 0.0) || same(parts, weights));
-        (!same(&even.t0, &t0) || !t1_same).then_some(Within { t0: t0.into(), t1 })
+        (!same(&even.t0, &t0) || !t1_same).then_some(PlaneWeights { t0: t0.into(), t1 })
     }
 }
 

@@ -13,7 +13,7 @@ use closc_topology::{Link, Nic, NicPort, PlaneId};
 use proptest::prelude::*;
 
 /// A cable and whether it is used upwards.
-type Directed = (Link, bool);
+type DirectedLink = (Link, bool);
 
 /// A pair of NICs of a demand.
 struct Pair {
@@ -23,10 +23,10 @@ struct Pair {
     asked: f64,
     rate: f64,
     rises: bool,
-    ways: BTreeMap<Directed, f64>,
+    ways: BTreeMap<DirectedLink, f64>,
 }
 
-fn ways(path: &Path) -> Vec<Directed> {
+fn ways(path: &Path) -> Vec<DirectedLink> {
     let hop = |hop: &closc_plan::PathHop| {
         let up = matches!(hop.link, Link::Fabric { lower, .. } if lower == hop.switch);
         (hop.link, up)
@@ -45,7 +45,7 @@ fn pin_of<'a>(plan: &Plan, pins: &'a [Pin], from: Nic, to: Nic) -> Option<&'a Pi
 }
 
 /// Returns the fraction of a pair on every cable, by its pin or evenly.
-fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<Directed, f64> {
+fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<DirectedLink, f64> {
     let table = plan.path_table(from.zone, from.group);
     let pin = pin_of(plan, pins, from, to);
     let mut planes: BTreeMap<u8, Vec<(Path, f64)>> = BTreeMap::new();
@@ -127,7 +127,7 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
     let mut pairs = pairs(plan, matrix, placed);
     while pairs.iter().any(|pair| pair.rises) {
         // Raise all rates until a cable is full or one demand is satisfied.
-        let mut cables: BTreeMap<Directed, (f64, f64)> = BTreeMap::new();
+        let mut cables: BTreeMap<DirectedLink, (f64, f64)> = BTreeMap::new();
         for pair in &pairs {
             for (way, part) in &pair.ways {
                 let (used, rising) = cables.entry(*way).or_default();
@@ -135,12 +135,12 @@ fn reference(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<f64> {
                 *rising += if pair.rises { *part } else { 0.0 };
             }
         }
-        let room = |way: &Directed, used: f64, rising: f64| ((capacity(&way.0) - used) / rising).max(0.0);
+        let room = |way: &DirectedLink, used: f64, rising: f64| ((capacity(&way.0) - used) / rising).max(0.0);
         let step = cables.iter().filter(|(_, (_, rising))| *rising > 0.0);
         let step = step.map(|(way, (used, rising))| room(way, *used, *rising));
         let asked = pairs.iter().filter(|pair| pair.rises).map(|pair| pair.asked - pair.rate);
         let step = step.chain(asked).fold(f64::INFINITY, f64::min).max(0.0);
-        let is_full = |way: &Directed| {
+        let is_full = |way: &DirectedLink| {
             cables.get(way).is_some_and(|(used, rising)| {
                 *rising > 0.0 && room(way, *used, *rising) <= step * (1.0 + 1e-9) + 1e-12
             })

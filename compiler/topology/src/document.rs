@@ -36,7 +36,7 @@ pub use tiers::{
 };
 pub use tuning::{BalanceByTierDoc, EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
-use crate::read::{Named, Spanned, document, word};
+use crate::read::{NameMap, Spanned, document, word};
 
 document! {
     /// A fabric file. Keys that start with `x-` are ignored at this level; they are a place for anchors.
@@ -63,7 +63,7 @@ document! {
         /// Releases of operating systems on switches, as in `{ sonic: 202511, frr: 10.5.4 }`. They determine the
         /// generated configuration and the known faults that are reported (W0203). Default: `sonic` and `pins`
         /// 202511, `frr` 10.5.4, `eos` 4.35, `nvue` 5.16.
-        pub releases: Option<Named<Os, Spanned<Release>>> = "releases" => [SWITCHES],
+        pub releases: Option<NameMap<Os, Spanned<Release>>> = "releases" => [SWITCHES],
         /// Segment identifiers, for `routing: srv6-static`.
         pub srv6: Option<Srv6Doc> = "srv6" => [ALL],
         /// Spreading of traffic over uplinks, for `routing: ecmp-static` and `bgp-unnumbered`.
@@ -83,14 +83,14 @@ document! {
         /// Servers that all switches use.
         pub services: Option<ServicesDoc> = "services" => [SWITCHES],
         /// Failure domains, by the name of their kind: power feeds, racks, rows. `closc whatif` shows the impact of each.
-        pub domains: Option<Named<SmolStr, DomainDoc>> = "domains" => [NODES],
+        pub domains: Option<NameMap<SmolStr, DomainDoc>> = "domains" => [NODES],
         /// Rack positions of devices, for cable lists, labels, NetBox, reports and tables.
         pub racks: Option<RacksDoc> = "racks",
         /// Differences from the counts: absent, drained and isolated elements, other hardware and cables.
         pub exceptions: Option<ExceptionsDoc> = "exceptions" => [NAMED],
         /// Levels of warnings, by code: `allow` hides one, `deny` makes it an error. Options of the command line
         /// (`--allow`, `--warn`, `--deny`) override these.
-        pub warnings: Option<Named<SmolStr, Level>> = "warnings" => [],
+        pub warnings: Option<NameMap<SmolStr, Level>> = "warnings" => [],
     }
 }
 

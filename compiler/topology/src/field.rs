@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::document::FabricDoc;
-use crate::read::{Read as _, Touches};
+use crate::read::{AffectedArtefacts, Read as _};
 
 const _: () = assert!(FabricDoc::KIND.says_what_it_touches(false), "a field does not say what it touches");
 
@@ -80,17 +80,17 @@ impl Field {
     }
 
     /// Returns which artefacts a change of the value may change.
-    pub fn touches(self) -> Touches {
+    pub fn touches(self) -> AffectedArtefacts {
         touches(self.0).expect("every value says what it touches")
     }
 }
 
 /// Returns which artefacts a change of the value at a path may change; `None` if the language does not have the path.
-pub fn touches(path: &str) -> Option<Touches> {
+pub fn touches(path: &str) -> Option<AffectedArtefacts> {
     let tiers = [
-        (field!("tiers.t0"), Touches::T0),
-        (field!("tiers.t1"), Touches::T1),
-        (field!("tiers.t2"), Touches::T2),
+        (field!("tiers.t0"), AffectedArtefacts::T0),
+        (field!("tiers.t1"), AffectedArtefacts::T1),
+        (field!("tiers.t2"), AffectedArtefacts::T2),
     ];
     let tier = tiers.into_iter().find(|(tier, _)| path.starts_with(tier.0)).map(|(_, touches)| touches);
     Some(FabricDoc::KIND.find(path)?.touches?.in_tier(tier))
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn a_value_touches_what_its_key_or_one_above_says() {
         assert_eq!(field!("tiers.t0.down.count").touches(), field!("tiers.t0.down").touches());
-        assert!(field!("tiers.t2.by_plane.*.platform").touches().has(Touches::T1));
-        assert!(!field!("tiers.t1.down.spare").touches().has(Touches::T0));
+        assert!(field!("tiers.t2.by_plane.*.platform").touches().has(AffectedArtefacts::T1));
+        assert!(!field!("tiers.t1.down.spare").touches().has(AffectedArtefacts::T0));
         assert!(field!("description").touches().is_nothing());
     }
 }

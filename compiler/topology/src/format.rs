@@ -61,7 +61,7 @@ fn is_same(one: &Item, other: &Item) -> bool {
 
 /// Context of the lines below a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum LineContext {
     /// None: they begin new values.
     Nothing,
     /// A value in brackets or quotes that continues.
@@ -105,28 +105,28 @@ struct Line {
 fn lines(text: &str) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     let base = first.map_or(0, |line| head(line).indent);
-    let (mut levels, mut inside, mut shift) = (Levels(vec![(base, 0)]), Inside::Nothing, 0_isize);
+    let (mut levels, mut inside, mut shift) = (Levels(vec![(base, 0)]), LineContext::Nothing, 0_isize);
     let mut out: Vec<Line> = Vec::new();
     for line in text.lines() {
         let old = line.len() - line.trim_start_matches(' ').len();
         let moved = |shift: isize| old.saturating_add_signed(shift);
-        if let Inside::Text(key) = inside {
+        if let LineContext::Text(key) = inside {
             if line.trim().is_empty() || old > key {
                 // Spaces at the end of such a line are a part of the text.
                 let indent = if line.trim().is_empty() { 0 } else { moved(shift) };
                 out.push(Line { indent: Some(indent), old, text: line[old..].to_owned() });
                 continue;
             }
-            inside = Inside::Nothing;
+            inside = LineContext::Nothing;
         }
         if line.trim().is_empty() {
             out.push(Line { indent: Some(0), old: 0, text: String::new() });
             continue;
         }
-        if let Inside::Flow(state) = inside {
+        if let LineContext::Flow(state) = inside {
             let (text, state) = flow::line(&line[old..], state);
             out.push(Line { indent: Some(moved(shift)), old, text });
-            inside = if state.is_open() { Inside::Flow(state) } else { Inside::Nothing };
+            inside = if state.is_open() { LineContext::Flow(state) } else { LineContext::Nothing };
             continue;
         }
         if line.trim_start().starts_with('#') {
@@ -144,7 +144,7 @@ fn lines(text: &str) -> String {
 }
 
 /// Writes a line without its indentation, and returns the context of the lines below.
-fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String, Inside) {
+fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String, LineContext) {
     let mut text = String::new();
     let mut new = new;
     for dash in &head.dashes {

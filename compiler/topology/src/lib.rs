@@ -54,7 +54,7 @@ pub use format::format;
 pub use ipv4::Ipv4Widths;
 pub use island::Island;
 pub use load::{ALIASED_MAX, Companion, DEPTH_MAX, Document, VALUES_MAX, load};
-pub use lower::{Lowered, lower, lower_or_outline};
+pub use lower::{LoweringResult, lower, lower_or_outline};
 pub use model::{
     Addresses, Cable, Cables, Cages, Ecmp, Entropy, Exceptions, HostSlot, Hosts, ManagementList,
     ManagementPort, Mtu, NicKind, Pins, PortBlock, Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
@@ -64,7 +64,7 @@ pub use outline::outline;
 pub use pci::{PciAddress, PciAddressError};
 pub use port_order::{PortOrders, PortStage, far_switches};
 pub use rack::{RackPlace, RackRule, Racks};
-pub use read::{Fraction, Named, Spanned, Touches};
+pub use read::{AffectedArtefacts, Fraction, NameMap, Spanned};
 pub use reference::reference;
 pub use schema::schema;
 pub use spans::Spans;

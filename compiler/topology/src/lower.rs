@@ -18,7 +18,7 @@ use crate::load::Document;
 use crate::model::Topology;
 
 /// Result for a document.
-pub enum Lowered {
+pub enum LoweringResult {
     /// The fabric that it describes.
     Whole(Topology),
     /// A fabric with the same devices and cables. Settings are at fault, and some are replaced by defaults. Only checks
@@ -38,8 +38,8 @@ pub fn lower(
 ) -> (Option<Topology>, Diagnostics) {
     let (lowered, diagnostics) = lower_or_outline(document, catalogue, sources);
     match lowered {
-        Lowered::Whole(topology) => (Some(topology), diagnostics),
-        Lowered::Outline(_) | Lowered::Nothing => (None, diagnostics),
+        LoweringResult::Whole(topology) => (Some(topology), diagnostics),
+        LoweringResult::Outline(_) | LoweringResult::Nothing => (None, diagnostics),
     }
 }
 
@@ -48,7 +48,7 @@ pub fn lower_or_outline(
     document: &Document,
     catalogue: &Catalogue,
     sources: &Sources,
-) -> (Lowered, Diagnostics) {
+) -> (LoweringResult, Diagnostics) {
     let draft = Draft::new(document, catalogue, sources);
     let mut diagnostics = Diagnostics::new();
     diagnostics.extend(document.faults.clone());
@@ -59,8 +59,11 @@ pub fn lower_or_outline(
     if !diagnostics.has_errors() {
         let profile = draft.qos.clone().ok();
         let topology = profile.and_then(|profile| draft.finish(profile));
-        return (Lowered::Whole(topology.expect("a draft without faults has all its parts")), diagnostics);
+        return (
+            LoweringResult::Whole(topology.expect("a draft without faults has all its parts")),
+            diagnostics,
+        );
     }
     let outline = checks::only_settings(&diagnostics).then(|| draft.finish(Preset::None.profile())).flatten();
-    (outline.map_or(Lowered::Nothing, Lowered::Outline), diagnostics)
+    (outline.map_or(LoweringResult::Nothing, LoweringResult::Outline), diagnostics)
 }

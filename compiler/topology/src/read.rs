@@ -15,7 +15,7 @@ mod word;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, Span, printable};
 
-pub use language::Touches;
+pub use language::AffectedArtefacts;
 pub(crate) use language::{Key, Kind, Mapping};
 pub(crate) use mapping::{Entries, document, touches};
 pub use scalar::Fraction;
@@ -220,15 +220,15 @@ fn example(kind: &Kind) -> String {
 
 /// A mapping whose keys are names that users choose, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named<K, T>(pub Vec<(Spanned<K>, T)>);
+pub struct NameMap<K, T>(pub Vec<(Spanned<K>, T)>);
 
-impl<K, T> Default for Named<K, T> {
+impl<K, T> Default for NameMap<K, T> {
     fn default() -> Self {
-        Named(Vec::new())
+        NameMap(Vec::new())
     }
 }
 
-/// A key of a [`Named`] mapping.
+/// A key of a [`NameMap`] mapping.
 pub(crate) trait ReadKey: Sized {
     /// Kind of a key, for messages.
     const EXPECTED: &'static str;
@@ -261,7 +261,7 @@ impl ReadKey for u16 {
     }
 }
 
-impl<K: ReadKey, T: Read> Read for Named<K, T> {
+impl<K: ReadKey, T: Read> Read for NameMap<K, T> {
     const KIND: &'static Kind = &Kind::Named(T::KIND);
 
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
@@ -283,11 +283,11 @@ impl<K: ReadKey, T: Read> Read for Named<K, T> {
                 (None, _) | (_, None) => whole = false,
             }
         }
-        whole.then_some(Named(read))
+        whole.then_some(NameMap(read))
     }
 }
 
-impl<K, T: schemars::JsonSchema> schemars::JsonSchema for Named<K, T> {
+impl<K, T: schemars::JsonSchema> schemars::JsonSchema for NameMap<K, T> {
     fn inline_schema() -> bool {
         true
     }

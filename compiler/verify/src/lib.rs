@@ -45,7 +45,7 @@ pub use read::site::SiteSetting;
 pub use read::site_settings;
 pub use report::{ReadCounts, Report, RuleCounts};
 pub use rules::rules;
-pub use slice::Judged;
+pub use slice::TreeSelection;
 pub use summary::{Summary, SummaryError};
 pub use walk::choices::ChoiceWalk;
 pub use walk::exhaustive::WalkCounts;
@@ -76,13 +76,13 @@ pub fn verify_part(
     options: &Options,
 ) -> Result<(Report, Summary), VerifyError> {
     let (report, found) = judge(tree, beside, options, true)?;
-    let Found { slice, host_links, tiers, interface } = found.expect("it was asked for");
+    let PartFindings { slice, host_links, tiers, interface } = found.expect("it was asked for");
     let summary = Summary::new(tree, &report, slice.named(), (host_links, tiers, interface))?;
     Ok((report, summary))
 }
 
 /// Findings about a part, in addition to its report.
-struct Found {
+struct PartFindings {
     slice: slice::Slice,
     host_links: u64,
     tiers: [u64; 3],
@@ -94,11 +94,19 @@ fn judge(
     beside: &[&dyn Files],
     options: &Options,
     part: bool,
-) -> Result<(Report, Option<Found>), VerifyError> {
+) -> Result<(Report, Option<PartFindings>), VerifyError> {
     let loaded = load::load(tree, beside, options, check::hosts::routes)?;
-    let load::Loaded { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
-    let load::Loaded { mut findings, tools, counts, part: stated_part, stated, not_proved, follows, .. } =
-        loaded;
+    let load::TreeContents { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
+    let load::TreeContents {
+        mut findings,
+        tools,
+        counts,
+        part: stated_part,
+        stated,
+        not_proved,
+        follows,
+        ..
+    } = loaded;
     check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
@@ -126,7 +134,7 @@ fn judge(
     let (not_judged, meant) = (findings.take_not_judged(), findings.take_meant());
     let (rules, violations, broken) =
         finished(tree, (&fabric, &nics, network.as_ref()), options.shown, findings);
-    let found = part.then(|| Found {
+    let found = part.then(|| PartFindings {
         host_links: fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count() as u64,
         tiers: [Tier::T0, Tier::T1, Tier::T2].map(|tier| of_tier(&fabric, tier)),
         interface: Interface::of(&fabric, (&nics, sums), stated.as_ref(), (network.as_ref(), meant)),
@@ -252,7 +260,7 @@ fn prove(
     proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
     // Where a switch or table is at fault, missing paths are a consequence and are only counted.
     let lost = findings.is_clean();
-    *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
+    *findings = std::mem::take(findings).merge(proof::denials::check(fabric, &ways, lost));
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
     let load = proof::spread::measure(fabric, &ways, findings);
@@ -260,7 +268,7 @@ fn prove(
     let few = fabric.slice.is_whole() && paths.named <= options.walk_up_to;
     let walk = few.then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
-        walk::agree::agree(&paths, walk, findings);
+        walk::agreement::agree(&paths, walk, findings);
     }
     Some((paths, load, walk))
 }
@@ -288,7 +296,7 @@ fn deliver(
     let counts = chosen::check(network, findings);
     let walk = (counts.tried <= options.walk_up_to).then(|| walk::choices::walk(network));
     if let Some(walk) = &walk {
-        walk::agree::agree_on_choices(&counts, walk, findings);
+        walk::agreement::agree_on_choices(&counts, walk, findings);
     }
     (counts, chosen::load::measure(network), walk)
 }

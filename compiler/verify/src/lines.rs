@@ -45,7 +45,7 @@ pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
 }
 
 /// Returns where a path is in a text.
-type Find = fn(&str, &[Step]) -> Option<usize>;
+type PathLocator = fn(&str, &[Step]) -> Option<usize>;
 
 /// Returns the lines of a subject in the text of its file, the main one first.
 fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
@@ -54,7 +54,7 @@ fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
         Target::Text(needles) => search(text, needles).into_iter().collect(),
         Target::Facts(facts) => {
             let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
-            let find: Find = match file.extension() {
+            let find: PathLocator = match file.extension() {
                 Some("yaml") => yaml::find,
                 Some("conf" | "batch") => blocks::find,
                 _ => json::find,
@@ -66,7 +66,7 @@ fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
 }
 
 /// Returns where a fact is in a text.
-fn offsets(find: Find, text: &str, fact: &Fact) -> Vec<usize> {
+fn offsets(find: PathLocator, text: &str, fact: &Fact) -> Vec<usize> {
     match fact {
         Fact::Path(path) => find(text, path).into_iter().collect(),
         Fact::Setting { follow, port, name } => {

@@ -1,6 +1,6 @@
 //! Reads a complete tree: cable lists, then path tables, then switches and nodes.
 //!
-//! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
+//! In: a tree. Out: [`TreeContents`]: the fabric and what the readers found. Invariants: a file is read, compared with the
 //! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds the files of one
 //! device. Facts about several devices are judged later.
 
@@ -34,8 +34,8 @@ use crate::model::pipeline::Pipelines;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
 use crate::model::stated::{Counts, Stated};
-use crate::model::switch::ways::Lists;
-use crate::model::switch::{Pairs, Pool};
+use crate::model::switch::next_hops::Lists;
+use crate::model::switch::{NamedValues, Pool};
 use crate::model::tools::NodeTools;
 use crate::options::Options;
 use crate::read::cables;
@@ -49,7 +49,7 @@ use crate::slice::Slice;
 use files::Files;
 
 /// Everything that was read.
-pub(crate) struct Loaded {
+pub(crate) struct TreeContents {
     pub(crate) fabric: Fabric,
     /// Path tables that are inconsistent with those of the fabric.
     pub(crate) apart: Vec<Group>,
@@ -95,8 +95,8 @@ pub(crate) fn load(
     tree: &dyn Source,
     beside: &[&dyn Source],
     options: &Options,
-    judge: nodes::Judge,
-) -> Result<Loaded, VerifyError> {
+    judge: nodes::RouteCheck,
+) -> Result<TreeContents, VerifyError> {
     let (manifest, slice) = manifest::read(tree, &options.judged)?;
     let files = Files::new(tree, &manifest, options.digests);
     let mut findings = Findings::default();
@@ -127,7 +127,7 @@ pub(crate) fn load(
     findings =
         findings.merge(found).merge(of_networks).merge(of_tools).merge(rest(&files, &fabric, options)?);
     let read = read_counts(files, &fabric);
-    Ok(Loaded {
+    Ok(TreeContents {
         counts: manifest.counts,
         absent_planes: manifest.absent_planes.clone(),
         part: manifest.part.clone().filter(|_| fabric.slice.is_all()),
@@ -155,7 +155,7 @@ fn devices(
     names: &Pipelines,
     findings: &mut Findings,
 ) -> Result<(), VerifyError> {
-    let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<Pairs>::default());
+    let pools = (Pool::with_absent(), Pool::<PortQos>::default(), Pool::<NamedValues>::default());
     let (processes, terms) = (Pool::<Process>::default(), Pool::<Terms>::default());
     let own_macs = switches::own_macs(files, &fabric.cabling);
     let context = Context {

@@ -2,10 +2,10 @@
 //!
 //! In: summaries, by name. Out: the [`Report`] of the complete fabric, or the error: parts have different sources, a
 //! part is missing or duplicate, or its values are impossible. Invariants: results about planes and tables are added,
-//! with overflow checks. Facts that span parts are judged only in [`across`], from the interfaces.
+//! with overflow checks. Facts that span parts are judged only in [`spanning_rules`], from the interfaces.
 
-mod across;
 mod cover;
+mod spanning_rules;
 mod sums;
 
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub enum MergeError {
 }
 
 /// Summaries of parts, each with the name of its part.
-type Named<'a> = &'a [(String, Summary)];
+type NamedSummaries<'a> = &'a [(String, Summary)];
 
 /// Merges parts.
 pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
@@ -82,7 +82,7 @@ pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     cover::same_tables(parts)?;
     let mut findings = Findings::default();
     let read = sums::read(parts)?;
-    let nics = across::judge(parts, &mut findings);
+    let nics = spanning_rules::judge(parts, &mut findings);
     let (found, mut violations) = findings.finish();
     let known: BTreeMap<&str, &'static Rule> = rules().into_iter().map(|rule| (rule.code, rule)).collect();
     let rules = sums::rules(parts, &known, found)?;
@@ -111,7 +111,7 @@ pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
 }
 
 /// Rejects parts of different fabrics.
-fn of_one_fabric(parts: Named<'_>) -> Result<(), MergeError> {
+fn of_one_fabric(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     let (one, first) = &parts[0];
     for (other, part) in &parts[1..] {
         let differ = [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_platform::Hardware;
 
-use crate::slice::Judged;
+use crate::slice::TreeSelection;
 
 /// Returns the allowed digests (BLAKE3) of a pipeline file, by its path: one per pipeline, in the same order for each
 /// path. Called for trees that contain the file.
@@ -23,7 +23,7 @@ pub struct Options {
     /// Digests of known pipeline files, by path. Unknown files are read without that check.
     pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
     /// Parts of the tree to judge.
-    pub judged: Judged,
+    pub judged: TreeSelection,
     /// Known hardware, by SONiC hwsku: table sizes and ports. If empty, hardware is not judged.
     pub hardware: BTreeMap<String, Hardware>,
 }
@@ -35,7 +35,7 @@ impl Default for Options {
             walk_up_to: 1 << 20,
             shown: 10,
             pipelines: BTreeMap::new(),
-            judged: Judged::All,
+            judged: TreeSelection::All,
             hardware: BTreeMap::new(),
         }
     }

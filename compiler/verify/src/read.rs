@@ -1,7 +1,7 @@
 //! Readers, one per kind of artefact, independent of the renderers.
 //!
 //! `linux` reads nodes; `netplan` and `networkd` read nodes that are set up by these tools. Each language of switches
-//! is one module, declared and listed here. `room` defines the interface of such a module.
+//! is one module, declared and listed here. `language_reader` defines the interface of such a module.
 
 pub(crate) mod bgp;
 pub(crate) mod blocks;
@@ -10,6 +10,7 @@ pub(crate) mod eos;
 pub(crate) mod error;
 pub(crate) mod frr;
 pub(crate) mod json;
+pub(crate) mod language_reader;
 pub(crate) mod library;
 pub(crate) mod linux;
 pub(crate) mod manifest;
@@ -22,7 +23,6 @@ pub(crate) mod nvue;
 pub(crate) mod p4;
 pub(crate) mod path_table;
 pub(crate) mod pins;
-pub(crate) mod room;
 pub(crate) mod sections;
 pub(crate) mod site;
 pub(crate) mod sonic;
@@ -31,38 +31,38 @@ pub(crate) mod unjudged;
 pub(crate) mod value;
 pub(crate) mod yaml;
 
-use room::{Pipeline, Room};
+use language_reader::{LanguageReader, Pipeline};
 use site::{SiteGroup, SiteSetting};
 
 /// All languages of switches. The language of a switch is the first one whose main file it has.
-const ROOMS: [&Room; 8] =
+const READERS: [&LanguageReader; 8] =
     [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &p4::tna::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
 
 /// Returns the language module of a switch, by its files.
-pub(crate) fn room_of(has: impl Fn(&str) -> bool) -> Option<&'static Room> {
-    ROOMS.into_iter().find(|room| has(room.main()))
+pub(crate) fn reader_of(has: impl Fn(&str) -> bool) -> Option<&'static LanguageReader> {
+    READERS.into_iter().find(|reader| has(reader.main()))
 }
 
 /// Returns the languages with a pipeline, each with the name of its main file.
 pub(crate) fn pipelines() -> impl Iterator<Item = (&'static Pipeline, &'static str)> {
-    ROOMS.into_iter().filter_map(|room| Some((room.pipeline?, room.main())))
+    READERS.into_iter().filter_map(|reader| Some((reader.pipeline?, reader.main())))
 }
 
 /// Returns whether a file of a switch with this name belongs to any language.
 pub(crate) fn is_known(name: &str) -> bool {
-    ROOMS.iter().any(|room| room.files.iter().any(|file| file.name == name))
+    READERS.iter().any(|reader| reader.files.iter().any(|file| file.name == name))
 }
 
 /// Returns all settings that sites may set freely, in the order of languages.
 pub fn site_settings() -> Vec<SiteSetting> {
-    let rooms = ROOMS.into_iter().map(|room| (room.main(), room.site));
+    let readers = READERS.into_iter().map(|reader| (reader.main(), reader.site));
     let one = |(file, groups): (&'static str, &'static [SiteGroup])| {
         groups.iter().flat_map(move |group| {
             group.settings.iter().map(move |setting| SiteSetting { file, setting, why: group.why })
         })
     };
     let of_nodes = [(netplan::FILE, netplan::SITE), (networkd::FOLDER, networkd::SITE)];
-    rooms.chain(of_nodes).flat_map(one).collect()
+    readers.chain(of_nodes).flat_map(one).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::error::VerifyError;
 
 /// Selected parts of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Judged {
+pub enum TreeSelection {
     /// Everything in it.
     #[default]
     All,
@@ -51,7 +51,7 @@ pub(crate) struct Slice {
 
 impl Slice {
     /// Computes the judged part of a tree.
-    pub(crate) fn of(judged: &Judged, manifest: &Manifest) -> Result<Slice, VerifyError> {
+    pub(crate) fn of(judged: &TreeSelection, manifest: &Manifest) -> Result<Slice, VerifyError> {
         let own = match (&manifest.selection, &manifest.part) {
             (None, _) => Slice::default(),
             (Some(selection), None) => return Err(VerifyError::Partial(selection.clone())),
@@ -74,9 +74,9 @@ impl Slice {
         };
         let (n_planes, n_tables) = (there.len(), all.len());
         let asked = match judged {
-            Judged::All => return Ok(own),
-            Judged::Shard { index, of } => shard((*index, *of), manifest.counts.planes, &there, all)?,
-            Judged::Selected { planes, zones, switches, hosts } => {
+            TreeSelection::All => return Ok(own),
+            TreeSelection::Shard { index, of } => shard((*index, *of), manifest.counts.planes, &there, all)?,
+            TreeSelection::Selected { planes, zones, switches, hosts } => {
                 if let Some(plane) = planes.iter().find(|plane| !there.contains(plane)) {
                     return Err(VerifyError::Absent(format!("plane {plane}")));
                 }
@@ -237,8 +237,9 @@ mod tests {
     fn every_plane_and_table_is_judged_by_one_shard() {
         let manifest = manifest();
         for of in 1..=4 {
-            let slices: Vec<Slice> =
-                (0..of).map(|index| Slice::of(&Judged::Shard { index, of }, &manifest).unwrap()).collect();
+            let slices: Vec<Slice> = (0..of)
+                .map(|index| Slice::of(&TreeSelection::Shard { index, of }, &manifest).unwrap())
+                .collect();
             for plane in 0..4 {
                 assert_eq!(slices.iter().filter(|slice| slice.has_plane(plane)).count(), 1);
             }
@@ -247,7 +248,7 @@ mod tests {
                 assert_eq!(judged.count(), 1);
             }
         }
-        let error = Slice::of(&Judged::Shard { index: 0, of: 5 }, &manifest).unwrap_err().to_string();
+        let error = Slice::of(&TreeSelection::Shard { index: 0, of: 5 }, &manifest).unwrap_err().to_string();
         assert!(error.contains("5 shards") && error.contains("4 planes"), "{error}");
     }
 
@@ -260,19 +261,20 @@ mod tests {
         manifest.selection = Some("shard=0/2".to_owned());
         let groups = tables(&manifest).collect();
         manifest.part = Some(StatedPart { planes: vec![0, 1], t0: 2, groups, ..StatedPart::default() });
-        let all = Slice::of(&Judged::All, &manifest).unwrap();
+        let all = Slice::of(&TreeSelection::All, &manifest).unwrap();
         assert!(all.is_all());
-        assert_eq!(Slice::of(&Judged::Shard { index: 0, of: 2 }, &manifest).unwrap(), all);
-        assert_eq!(Slice::of(&Judged::Shard { index: 0, of: 1 }, &manifest).unwrap(), all);
-        assert!(Slice::of(&Judged::Shard { index: 1, of: 2 }, &manifest).unwrap().is_empty());
-        let quarters = [0, 1].map(|index| Slice::of(&Judged::Shard { index, of: 4 }, &manifest).unwrap());
+        assert_eq!(Slice::of(&TreeSelection::Shard { index: 0, of: 2 }, &manifest).unwrap(), all);
+        assert_eq!(Slice::of(&TreeSelection::Shard { index: 0, of: 1 }, &manifest).unwrap(), all);
+        assert!(Slice::of(&TreeSelection::Shard { index: 1, of: 2 }, &manifest).unwrap().is_empty());
+        let quarters =
+            [0, 1].map(|index| Slice::of(&TreeSelection::Shard { index, of: 4 }, &manifest).unwrap());
         for run in tables(&manifest) {
             assert_eq!(quarters.iter().filter(|part| part.has_group(run.zone, run.first - 1)).count(), 1);
         }
         assert!(quarters.iter().all(|part| !part.is_all()));
         let selected = |planes: &[u8], zones: &[u16]| {
             let (planes, zones) = (planes.to_vec(), zones.to_vec());
-            Slice::of(&Judged::Selected { planes, zones, switches: true, hosts: true }, &manifest)
+            Slice::of(&TreeSelection::Selected { planes, zones, switches: true, hosts: true }, &manifest)
         };
         assert_eq!(selected(&[], &[]).unwrap(), all);
         assert!(matches!(selected(&[0, 2], &[]), Err(VerifyError::Absent(what)) if what == "plane 2"));
@@ -284,8 +286,8 @@ mod tests {
         let mut manifest = manifest();
         manifest.selection = Some("shard=0/8".to_owned());
         manifest.part = Some(StatedPart { t0: 1, ..StatedPart::default() });
-        assert!(matches!(Slice::of(&Judged::All, &manifest), Err(VerifyError::Cut(_))));
+        assert!(matches!(Slice::of(&TreeSelection::All, &manifest), Err(VerifyError::Cut(_))));
         manifest.part = None;
-        assert!(matches!(Slice::of(&Judged::All, &manifest), Err(VerifyError::Partial(_))));
+        assert!(matches!(Slice::of(&TreeSelection::All, &manifest), Err(VerifyError::Partial(_))));
     }
 }

@@ -4,9 +4,9 @@
 //! violations, and the [`Interface`]: the values that parts must share or must not share. Invariants: its size grows
 //! only with switches without cables and, where switches choose the path, with T0 groups. Where a set of values is too
 //! large, ranges contain it. It carries its own digest, and a modified summary is rejected. Impossible values are
-//! rejected with their field ([`sound`]).
+//! rejected with their field ([`soundness`]).
 
-mod sound;
+mod soundness;
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ pub struct Summary {
     /// Number of applications and violations of each rule.
     pub(crate) rules: BTreeMap<String, Tally>,
     /// The first violations.
-    pub(crate) violations: Vec<Broken>,
+    pub(crate) violations: Vec<PartViolation>,
     /// Number of violations.
     pub(crate) broken: u64,
     /// Values that other parts must share, or must not use.
@@ -92,7 +92,7 @@ fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
 /// A violation in a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Broken {
+pub(crate) struct PartViolation {
     /// The rule.
     pub(crate) rule: String,
     /// One line.
@@ -127,7 +127,7 @@ impl Summary {
     ) -> Result<Summary, VerifyError> {
         let manifest = Manifest::read(tree)?;
         let (host_links, tiers, interface) = found;
-        let broken = |violation: &crate::Violation| Broken {
+        let broken = |violation: &crate::Violation| PartViolation {
             rule: violation.rule.code.to_owned(),
             message: violation.message.clone(),
             place: violation.place.to_string(),

@@ -1,9 +1,9 @@
 //! Walks packets one by one through the fabric that was read: an independent second method for the same verdict.
 //!
 //! `exhaustive` walks every path of a small fabric, and `choices` every choice of switches. `trace` and `choice_trace`
-//! follow one affected packet. `agree` compares the results with the proof.
+//! follow one affected packet. `agreement` compares the results with the proof.
 
-pub(crate) mod agree;
+pub(crate) mod agreement;
 pub(crate) mod choice_trace;
 pub(crate) mod choices;
 pub(crate) mod exhaustive;

@@ -30,50 +30,50 @@ const HARMLESS: &[(&str, &str, &str)] = &[("", "#", "a comment, for people")];
 
 /// An address as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Written {
+enum ParsedAddress {
     Ip(IpAddr),
     Mac([u8; 6]),
 }
 
-impl Written {
-    fn parse(text: &str) -> Option<Written> {
+impl ParsedAddress {
+    fn parse(text: &str) -> Option<ParsedAddress> {
         let pairs: Vec<&str> = text.split(':').collect();
         if pairs.len() == 6 && pairs.iter().all(|pair| pair.len() == 2) {
             let bytes: Option<Vec<u8>> = pairs.iter().map(|pair| u8::from_str_radix(pair, 16).ok()).collect();
-            return Some(Written::Mac(bytes?.try_into().ok()?));
+            return Some(ParsedAddress::Mac(bytes?.try_into().ok()?));
         }
         if text.matches(['.', ':']).count() < 2 {
             return None;
         }
-        text.parse().ok().map(Written::Ip)
+        text.parse().ok().map(ParsedAddress::Ip)
     }
 
     fn text(self) -> String {
         match self {
-            Written::Ip(address) => address.to_string(),
-            Written::Mac(bytes) => bytes.map(|byte| format!("{byte:02x}")).join(":"),
+            ParsedAddress::Ip(address) => address.to_string(),
+            ParsedAddress::Mac(bytes) => bytes.map(|byte| format!("{byte:02x}")).join(":"),
         }
     }
 
-    fn is_alike(self, other: Written) -> bool {
+    fn is_alike(self, other: ParsedAddress) -> bool {
         match (self, other) {
-            (Written::Ip(one), Written::Ip(two)) => one.is_ipv4() == two.is_ipv4(),
-            (Written::Mac(_), Written::Mac(_)) => true,
+            (ParsedAddress::Ip(one), ParsedAddress::Ip(two)) => one.is_ipv4() == two.is_ipv4(),
+            (ParsedAddress::Mac(_), ParsedAddress::Mac(_)) => true,
             _ => false,
         }
     }
 
-    fn flipped(self, bit: u32) -> Written {
+    fn flipped(self, bit: u32) -> ParsedAddress {
         match self {
-            Written::Ip(IpAddr::V4(own)) => {
-                Written::Ip(Ipv4Addr::from(u32::from(own) ^ 1 << (bit % 32)).into())
+            ParsedAddress::Ip(IpAddr::V4(own)) => {
+                ParsedAddress::Ip(Ipv4Addr::from(u32::from(own) ^ 1 << (bit % 32)).into())
             }
-            Written::Ip(IpAddr::V6(own)) => {
-                Written::Ip(Ipv6Addr::from(u128::from(own) ^ 1 << (bit % 128)).into())
+            ParsedAddress::Ip(IpAddr::V6(own)) => {
+                ParsedAddress::Ip(Ipv6Addr::from(u128::from(own) ^ 1 << (bit % 128)).into())
             }
-            Written::Mac(mut bytes) => {
+            ParsedAddress::Mac(mut bytes) => {
                 bytes[bit as usize / 8 % 6] ^= 1 << (bit % 8);
-                Written::Mac(bytes)
+                ParsedAddress::Mac(bytes)
             }
         }
     }
@@ -84,7 +84,7 @@ impl Written {
 struct Place {
     path: Utf8PathBuf,
     range: Range<usize>,
-    written: Written,
+    written: ParsedAddress,
     /// Text before it in its line, without digits, which is equal for equivalent places.
     kind: String,
     line: String,
@@ -109,7 +109,7 @@ fn places(tree: &Memory) -> Vec<Place> {
                 // A key of YAML ends with a colon.
                 let token = if token.ends_with("::") { token } else { token.trim_end_matches(':') };
                 let begins = line[..at + from].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-                if let Some(written) = Written::parse(token).filter(|_| begins) {
+                if let Some(written) = ParsedAddress::parse(token).filter(|_| begins) {
                     let range = start + at + from..start + at + from + token.len();
                     let kind = line[..at + from].trim().replace(|c: char| c.is_ascii_digit(), "");
                     let behind = line[at + from + token.len()..].to_owned();
@@ -131,31 +131,31 @@ fn number(text: &str) -> u64 {
 
 /// Replacements of an address: one of another device at an equivalent place, of a NIC, of a cable, outside of pools,
 /// and with one bit changed.
-fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<Written> {
+fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<ParsedAddress> {
     let draw = number(&format!("{seed} {} {:?} {}", own.path, own.range, own.line));
-    let alike: Vec<Written> = all
+    let alike: Vec<ParsedAddress> = all
         .iter()
         .filter(|other| other.path != own.path && other.written.is_alike(own.written))
         .filter(|other| other.kind == own.kind && other.written != own.written)
         .map(|other| other.written)
         .collect();
-    let mut found: Vec<Written> =
+    let mut found: Vec<ParsedAddress> =
         alike.get((draw % alike.len().max(1) as u64) as usize).copied().into_iter().collect();
     match own.written {
-        Written::Ip(IpAddr::V6(_)) => {
+        ParsedAddress::Ip(IpAddr::V6(_)) => {
             let plan = trees.plan(base);
             let nic = plan.fabric().nics().next().expect("a fabric has NICs");
-            found.push(Written::Ip(plan.addresses().nic(nic).ip()));
+            found.push(ParsedAddress::Ip(plan.addresses().nic(nic).ip()));
             let link = "fd00:c105:2:0:1:1:0:a".parse::<Ipv6Addr>().expect("an address");
             let of_cable = all.iter().map(|place| place.written).find(|written| match written {
-                Written::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.written,
+                ParsedAddress::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.written,
                 _ => false,
             });
-            found.push(of_cable.unwrap_or(Written::Ip(link.into())));
-            found.push(Written::Ip("2001:db8:dead::1".parse::<Ipv6Addr>().expect("an address").into()));
+            found.push(of_cable.unwrap_or(ParsedAddress::Ip(link.into())));
+            found.push(ParsedAddress::Ip("2001:db8:dead::1".parse::<Ipv6Addr>().expect("an address").into()));
         }
-        Written::Ip(IpAddr::V4(_)) => found.push(Written::Ip(Ipv4Addr::new(192, 0, 2, 1).into())),
-        Written::Mac(_) => found.push(Written::Mac([2, 0, 0, 0, 0, 9])),
+        ParsedAddress::Ip(IpAddr::V4(_)) => found.push(ParsedAddress::Ip(Ipv4Addr::new(192, 0, 2, 1).into())),
+        ParsedAddress::Mac(_) => found.push(ParsedAddress::Mac([2, 0, 0, 0, 0, 9])),
     }
     found.push(own.written.flipped((draw >> 32) as u32));
     found.retain(|other| !own.is_same(*other));
@@ -164,16 +164,16 @@ fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> V
 
 impl Place {
     /// Returns whether an address is equivalent at this place: bits after the prefix length do not matter.
-    fn is_same(&self, other: Written) -> bool {
+    fn is_same(&self, other: ParsedAddress) -> bool {
         let length =
             self.behind.strip_prefix('/').and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
         let length: Option<u8> = length.and_then(|length| length.parse().ok()).filter(|length| *length <= 64);
-        let net = |written: Written| match (written, length) {
-            (Written::Ip(address), Some(length)) => ipnet::IpNet::new(address, length).ok(),
+        let net = |written: ParsedAddress| match (written, length) {
+            (ParsedAddress::Ip(address), Some(length)) => ipnet::IpNet::new(address, length).ok(),
             _ => None,
         };
         // Any address of the loopback network is the device's own.
-        let is_loopback = |written| matches!(written, Written::Ip(address) if address.is_loopback());
+        let is_loopback = |written| matches!(written, ParsedAddress::Ip(address) if address.is_loopback());
         if is_loopback(self.written) && is_loopback(other) {
             return true;
         }
@@ -191,7 +191,7 @@ fn is_harmless(place: &Place) -> bool {
 }
 
 /// Replaces an address, and verifies.
-fn is_found(tree: &Memory, place: &Place, other: Written, (fabric, routing): (&str, &str)) -> bool {
+fn is_found(tree: &Memory, place: &Place, other: ParsedAddress, (fabric, routing): (&str, &str)) -> bool {
     let mut tree = tree.clone();
     let bytes = tree.files.get_mut(&place.path).expect("it is there");
     let text = std::str::from_utf8(bytes).expect("it was read as text");

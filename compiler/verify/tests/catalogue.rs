@@ -91,15 +91,15 @@ fn with_nodes(yaml: &str, (os, outputs): (&str, &str)) -> String {
 /// Number of fabrics of each operating system. Nodes are configured for that of their T0s, so each kind of nodes is
 /// combined with each.
 #[derive(Debug, Default)]
-struct Crossed(BTreeMap<Os, usize>);
+struct FabricCounts(BTreeMap<Os, usize>);
 
-impl Crossed {
-    fn made(&self, os: Os) -> usize {
+impl FabricCounts {
+    fn fabric_count(&self, os: Os) -> usize {
         self.0.get(&os).copied().unwrap_or(0)
     }
 
     fn has_all(&self, os: Os) -> bool {
-        self.made(os) >= NODES.len()
+        self.fabric_count(os) >= NODES.len()
     }
 
     fn is_whole(&self) -> bool {
@@ -108,7 +108,7 @@ impl Crossed {
 
     /// The next kind of nodes in turn.
     fn next(&self, os: Os) -> (&'static str, &'static str) {
-        NODES[self.made(os) % NODES.len()]
+        NODES[self.fabric_count(os) % NODES.len()]
     }
 
     fn add(&mut self, os: Os) {
@@ -123,7 +123,7 @@ fn options(catalogue: &Catalogue) -> Options {
 }
 
 /// Plans a fabric file with every check of the command line, or returns the code of its first error.
-fn accepted(yaml: &str) -> Result<closc_plan::Plan, String> {
+fn plan_checked(yaml: &str) -> Result<closc_plan::Plan, String> {
     let reading = read_text(&Source::Stdin, yaml.as_bytes(), &front::Options::default())
         .expect("there is nothing else to read");
     let errors = reading.diagnostics.iter().map(|found| found.rule.code).find(|code| code.starts_with('E'));
@@ -144,7 +144,7 @@ fn fabrics_of_all_hardware_verify() {
     let step = if wanted.is_some() { 1 } else { coprime(7, mixes.len()) };
     let mut turn = 0;
     let few = wanted.unwrap_or(FEW);
-    let mut crossed = Crossed::default();
+    let mut crossed = FabricCounts::default();
     let mut missing: BTreeSet<&str> = profiles().collect();
     while (count < few || !crossed.is_whole() || !missing.is_empty()) && turn < mixes.len() * 20 {
         let mix = &mixes[turn * step % mixes.len()];
@@ -165,7 +165,7 @@ fn fabrics_of_all_hardware_verify() {
             let speed = speeds[(turn + attempt) % speeds.len()];
             [1, 2, 4, 8].into_iter().find_map(|lanes| {
                 let yaml = with_nodes(&mix.apply(&drawn.yaml(), drawn.planes, speed, lanes), nodes);
-                accepted(&yaml).map(|plan| (yaml, plan)).map_err(|code| why = code).ok()
+                plan_checked(&yaml).map(|plan| (yaml, plan)).map_err(|code| why = code).ok()
             })
         });
         let Some((yaml, plan)) = plan else {

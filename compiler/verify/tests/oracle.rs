@@ -118,26 +118,26 @@ fn switch(text: &str) -> Switch {
 struct Table<'a>(&'a Value);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Pick {
+struct PathChoice {
     plane: u64,
     u: u64,
     m: u64,
 }
 
 impl Table<'_> {
-    fn values(&self, plane: u64, d: u64) -> Vec<Pick> {
+    fn values(&self, plane: u64, d: u64) -> Vec<PathChoice> {
         let e = &self.0["entropy"];
         let (a, b) = (number(e, &["active_per_plane"]), number(e, &["backup_per_plane"]));
         let (uplinks, t1_uplinks) = (number(e, &["t0_uplinks"]), number(e, &["t1_uplinks"]));
         let order = &self.0["planes"][plane as usize]["uplink_order"];
         let position = |n: u64| {
             let u = order[(n % uplinks) as usize].as_u64().unwrap();
-            Pick { plane, u, m: (number(e, &["t1_start"]) + n / uplinks + u) % t1_uplinks }
+            PathChoice { plane, u, m: (number(e, &["t1_start"]) + n / uplinks + u) % t1_uplinks }
         };
         (d * a..d * a + a + b).map(position).collect()
     }
 
-    fn address(&self, template: &str, segments: usize, pick: Pick, d: u64, is_probe: bool) -> Ipv6Addr {
+    fn address(&self, template: &str, segments: usize, pick: PathChoice, d: u64, is_probe: bool) -> Ipv6Addr {
         let s = |key| number(self.0, &["segments", key]);
         let (j, c) = (pick.u / s("parallel_t0_t1"), pick.u % s("parallel_t0_t1"));
         let (step, e) = (pick.m / s("parallel_t1_t2"), pick.m % s("parallel_t1_t2"));
@@ -163,7 +163,7 @@ impl Table<'_> {
         Ipv6Addr::from(words)
     }
 
-    fn is_denied(&self, pick: Pick, source: u64, to: (u64, u64, u64), segments: usize) -> bool {
+    fn is_denied(&self, pick: PathChoice, source: u64, to: (u64, u64, u64), segments: usize) -> bool {
         self.0["denied"].as_array().unwrap().iter().any(|denied| {
             let is = |key: &str, value: u64| denied[key].as_u64().is_none_or(|named| named == value);
             let within = |key: &str, value: u64, length: usize| {
@@ -212,10 +212,11 @@ fn all_to_all(network: &Network) -> BTreeMap<Port, u64> {
             {
                 for plane in (0..planes).filter(|_| *sender != receiver) {
                     let values = table.values(plane, *source).into_iter();
-                    let fine =
-                        |pick: &Pick| !table.is_denied(*pick, *source, (place.0, place.1, d + 1), segments);
+                    let fine = |pick: &PathChoice| {
+                        !table.is_denied(*pick, *source, (place.0, place.1, d + 1), segments)
+                    };
                     let active = number(from, &["entropy", "active_per_plane"]) as usize;
-                    let values: Vec<Pick> = values.filter(fine).take(active).collect();
+                    let values: Vec<PathChoice> = values.filter(fine).take(active).collect();
                     for pick in &values {
                         let template = entry["template"].as_str().unwrap();
                         let address = table.address(template, segments, *pick, d, false);
@@ -340,7 +341,7 @@ fn every_probe_returns_over_the_cables_it_is_for() {
             let picks = (0..planes).flat_map(|plane| {
                 let pairs =
                     (0..entropy("t0_uplinks")).flat_map(|u| (0..entropy("t1_uplinks")).map(move |m| (u, m)));
-                pairs.map(move |(u, m)| Pick { plane, u, m })
+                pairs.map(move |(u, m)| PathChoice { plane, u, m })
             });
             for (pick, (nic, d)) in picks.flat_map(|pick| nics(table).into_iter().map(move |nic| (pick, nic)))
             {

@@ -12,7 +12,8 @@ use closc_plan::Plan;
 use closc_tests::exceptions;
 use closc_tests::shape::{Shape, T2, in_generations, plan, try_plan};
 use closc_verify::{
-    DeliveryCounts, Judged, MergeError, Options, Report, Summary, VerifyError, merge, verify, verify_part,
+    DeliveryCounts, MergeError, Options, Report, Summary, TreeSelection, VerifyError, merge, verify,
+    verify_part,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -43,7 +44,7 @@ fn yaml(shape: &Shape, routing: Routing) -> String {
     text.replace("tiers:\n", &format!("routing: {}\ntiers:\n", routing.word()))
 }
 
-fn options(judged: Judged) -> Options {
+fn options(judged: TreeSelection) -> Options {
     Options { hardware: common::hardware(), walk_up_to: 0, judged, ..Options::default() }
 }
 
@@ -54,7 +55,7 @@ fn shard(index: u32, of: u32) -> Part {
 /// Summaries of shards of a complete tree.
 fn slices(tree: &Memory, of: u32) -> Vec<(String, Summary)> {
     let slice = |index| {
-        let (report, summary) = verify_part(tree, &[], &options(Judged::Shard { index, of })).unwrap();
+        let (report, summary) = verify_part(tree, &[], &options(TreeSelection::Shard { index, of })).unwrap();
         assert!(of == 1 || report.walk.is_none());
         (format!("{index}/{of}"), Summary::parse(&summary.to_bytes()).unwrap())
     };
@@ -66,7 +67,7 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
     let prove = |(at, part): (usize, &Memory)| {
         let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
         let beside: Vec<&dyn Files> = others.map(|(_, tree)| tree as &dyn Files).collect();
-        (format!("part {at}"), verify_part(part, &beside, &options(Judged::All)).unwrap().1)
+        (format!("part {at}"), verify_part(part, &beside, &options(TreeSelection::All)).unwrap().1)
     };
     parts.iter().enumerate().map(prove).collect()
 }
@@ -166,7 +167,7 @@ fn holds(report: Result<Report, String>) -> bool {
 
 fn shards_of(tree: &Memory, of: u32) -> Result<Report, String> {
     let slice = |index| {
-        let proved = verify_part(tree, &[], &options(Judged::Shard { index, of }));
+        let proved = verify_part(tree, &[], &options(TreeSelection::Shard { index, of }));
         let (_, summary) = proved.map_err(|error| error.to_string())?;
         let summary = Summary::parse(&summary.to_bytes()).map_err(|error| error.to_string())?;
         Ok((format!("{index}/{of}"), summary))
@@ -189,7 +190,7 @@ proptest! {
     ) {
         let plan = of_generations(&shape, ROUTINGS[routing], generations);
         let tree = memory(&plan).unwrap();
-        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         prop_assert!(whole.holds(), "{}", whole.text());
         let of = of.min(u32::from(shape.planes));
         let merged = merge(&slices(&tree, of)).unwrap();
@@ -208,9 +209,9 @@ proptest! {
             // The tree of a shard contains everything of that shard.
             let others: Vec<&dyn Files> = parts.iter().map(|part| part as &dyn Files).collect();
             let by = |judged| verify_part(part, &others, &options(judged)).unwrap().0;
-            let own = by(Judged::All);
+            let own = by(TreeSelection::All);
             prop_assert!(own.holds(), "{}", own.text());
-            prop_assert_eq!(own, by(Judged::Shard { index, of }));
+            prop_assert_eq!(own, by(TreeSelection::Shard { index, of }));
         }
         for damage in damages {
             let mut tree = tree.clone();
@@ -219,7 +220,7 @@ proptest! {
             let Ok(text) = String::from_utf8(tree.files[path].clone()) else { continue };
             let Some(after) = damaged(&text, &damage).filter(|after| *after != text) else { continue };
             replace(&mut tree, path, after.into_bytes());
-            let whole = verify(&tree, &options(Judged::All)).map_err(|error| error.to_string());
+            let whole = verify(&tree, &options(TreeSelection::All)).map_err(|error| error.to_string());
             let merged = shards_of(&tree, of);
             let report = |report: &Result<Report, String>| report.as_ref().map_or_else(Clone::clone, Report::text);
             let said = format!("{path} {damage:?}\n{}\nmerged:\n{}", report(&whole), report(&merged));
@@ -237,7 +238,7 @@ proptest! {
     #[test]
     fn merged_islands_are_the_whole(shape in exceptions::excepted_islands(), of in 1..9u32) {
         let tree = memory(&plan(&shape.yaml().replace("  os: linux\n", ""))).unwrap();
-        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         prop_assert!(whole.holds(), "{}", whole.text());
         let merged = merge(&slices(&tree, of.min(u32::from(shape.planes)))).unwrap();
         prop_assert!(merged.holds(), "{}", merged.text());
@@ -342,7 +343,7 @@ fn a_plane_without_cables_is_merged() {
         };
         for routing in ROUTINGS {
             let tree = memory(&planned(&shape, routing)).unwrap();
-            let whole = verify(&tree, &options(Judged::All)).unwrap();
+            let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
             same(&whole, &merge(&slices(&tree, planes.into())).unwrap(), true);
         }
     }
@@ -354,7 +355,7 @@ fn a_nic_port_of_another_plane_is_found_in_its_part() {
     for routing in ROUTINGS {
         let mut tree = memory(&planned(&THREE_PLANES, routing)).unwrap();
         damage(&mut tree, "cables/plane-1.csv", "su001-n001,nic0p1", "su001-n001,nic0p2");
-        assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V0201"));
+        assert!(codes(&verify(&tree, &options(TreeSelection::All)).unwrap()).contains(&"V0201"));
         let slices = slices(&tree, 3);
         let broken = |(_, part): &(String, Summary)| parse(part)["broken"] != 0;
         assert_eq!(slices.iter().map(broken).collect::<Vec<bool>>(), [false, true, false], "{routing:?}");
@@ -370,7 +371,7 @@ fn a_nic_without_a_plane_loads_parts_as_the_whole() {
     for routing in ROUTINGS {
         let plan = planned(&shape, routing);
         let tree = memory(&plan).unwrap();
-        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         let parts: Vec<Memory> = (0..2).map(|index| memory_of(&plan, shard(index, 2)).unwrap()).collect();
         same(&whole, &merge(&slices(&tree, 2)).unwrap(), true);
         same(&whole, &merge(&proved(&parts)).unwrap(), false);
@@ -401,7 +402,7 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
         let (own, other) = (number(&tree, "p1-t1-002"), number(&tree, "p1-t0-001"));
         assert_eq!(own, number(&tree, "p1-t1-001"));
         damage(&mut tree, &path("p1-t1-002"), &own, &other);
-        assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V1804"));
+        assert!(codes(&verify(&tree, &options(TreeSelection::All)).unwrap()).contains(&"V1804"));
         let merged = merge(&slices(&tree, 2)).unwrap();
         assert!(codes(&merged).contains(&"V1804"), "{}", merged.text());
     }
@@ -417,7 +418,7 @@ fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     let widths = text.lines().find(|line| line.starts_with("srv6: ")).unwrap();
     let text = text.replace(widths, "srv6: { plan: plane-in-block, block: fcbb:bbb0::/32 }");
     let mut tree = memory(&plan(&text)).unwrap();
-    let whole = verify(&tree, &options(Judged::All)).unwrap();
+    let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
     assert!(whole.holds(), "{}", whole.text());
     let merged = merge(&slices(&tree, 3)).unwrap();
     assert!(merged.holds(), "{}", merged.text());
@@ -427,7 +428,7 @@ fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     assert_eq!(named, [("p1-t1-002", 1), ("p2-t1-001", 2), ("p2-t1-002", 2)]);
     let path = "switches/p2-t1-002/ip.batch";
     damage(&mut tree, path, "fcbb:bbb2:", "fcbb:bbb1:");
-    assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V0501"));
+    assert!(codes(&verify(&tree, &options(TreeSelection::All)).unwrap()).contains(&"V0501"));
     let slices = slices(&tree, 3);
     let broken = |(_, part): &(String, Summary)| parse(part)["broken"] != 0;
     assert_eq!(slices.iter().map(broken).collect::<Vec<bool>>(), [false, false, true]);
@@ -455,7 +456,7 @@ fn nics_of_other_parts_are_counted() {
     let shape = Shape { planes: 2, exceptions: exceptions.to_owned(), ..THREE_PLANES };
     for routing in ROUTINGS {
         let tree = memory(&planned(&shape, routing)).unwrap();
-        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        let whole = verify(&tree, &options(TreeSelection::All)).unwrap();
         let mut summaries = slices(&tree, 2);
         same(&whole, &merge(&summaries).unwrap(), true);
         assert_eq!(whole.read.nics, 4);
@@ -483,7 +484,7 @@ fn nics_are_compared_where_planes_have_other_nics() {
     damage(&mut tree, path, "fd00:c105:1:1::1/128", "AT");
     damage(&mut tree, path, "fd00:c105:1:1::2/128", "fd00:c105:1:1::1/128");
     damage(&mut tree, path, "AT", "fd00:c105:1:1::2/128");
-    assert!(codes(&verify(&tree, &options(Judged::All)).unwrap()).contains(&"V1701"));
+    assert!(codes(&verify(&tree, &options(TreeSelection::All)).unwrap()).contains(&"V1701"));
     let merged = merge(&slices(&tree, 2)).unwrap();
     assert!(codes(&merged).contains(&"V1701"), "{}", merged.text());
 }
@@ -523,9 +524,9 @@ fn parts_that_make_no_whole_are_refused_by_name() {
         "{}",
         refused(&mixed)
     );
-    let error = verify_part(&parts[0], &[&parts[2]], &options(Judged::All)).unwrap_err();
+    let error = verify_part(&parts[0], &[&parts[2]], &options(TreeSelection::All)).unwrap_err();
     assert!(matches!(error, VerifyError::Tables(_)), "{error}");
-    let error = verify_part(&parts[0], &[&other[1], &parts[2]], &options(Judged::All)).unwrap_err();
+    let error = verify_part(&parts[0], &[&other[1], &parts[2]], &options(TreeSelection::All)).unwrap_err();
     assert!(matches!(error, VerifyError::Other(_)), "{error}");
 }
 
@@ -549,10 +550,10 @@ fn tables_that_changed_in_between_are_refused() {
 #[test]
 fn what_is_about_all_planes_is_not_proved_in_parts() {
     let tree = memory(&THREE_PLANES.plan()).unwrap();
-    let error = verify(&tree, &options(Judged::Shard { index: 0, of: 3 })).unwrap_err();
+    let error = verify(&tree, &options(TreeSelection::Shard { index: 0, of: 3 })).unwrap_err();
     assert!(matches!(error, VerifyError::Nodes(_)), "{error}");
     let zones =
         Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }), ..THREE_PLANES };
     let cut = memory_of(&planned(&zones, Routing::Srv6Static), shard(0, 6)).unwrap();
-    assert!(matches!(verify(&cut, &options(Judged::All)), Err(VerifyError::Cut(_))));
+    assert!(matches!(verify(&cut, &options(TreeSelection::All)), Err(VerifyError::Cut(_))));
 }

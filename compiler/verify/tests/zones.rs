@@ -7,7 +7,7 @@ use closc_artefacts::Memory;
 use closc_platform::{Catalogue, Hardware};
 use closc_tests::shape;
 use closc_topology::{Nic, ZoneId};
-use closc_verify::{Judged, Options, Report, verify};
+use closc_verify::{Options, Report, TreeSelection, verify};
 
 /// Three zones: 200G per NIC port, 100G with fewer NICs, and 200G with other T1s.
 fn fabric(routing: &str) -> String {
@@ -126,7 +126,7 @@ fn more_than_sixteen_zones_have_addresses_of_their_own() {
 }
 
 /// Two zones of two T0s and two T1s; each T0 of zone 0 has a different T1.
-fn apart(routing: &str, target: &str, medium: &str) -> String {
+fn separate_zones(routing: &str, target: &str, medium: &str) -> String {
     format!(
         "fabric: apart
 planes: 2
@@ -170,11 +170,11 @@ fn t0s_of_a_zone_may_share_no_t1() {
         ("bgp-unnumbered", nvue, "dac"),
     ];
     for (routing, target, medium) in cases {
-        let tree = common::tree(&shape::plan(&apart(routing, target, medium)));
+        let tree = common::tree(&shape::plan(&separate_zones(routing, target, medium)));
         let whole = report(&tree);
         assert!(whole.holds(), "{routing}, {target}\n{}", whole.text());
         for plane in [0, 1] {
-            let judged = Judged::Shard { index: plane, of: 2 };
+            let judged = TreeSelection::Shard { index: plane, of: 2 };
             let part = verify(&tree, &Options { judged, ..options() }).expect("the tree can be read");
             assert!(part.holds(), "{routing}, {target}, plane {plane}\n{}", part.text());
         }
@@ -184,7 +184,8 @@ fn t0s_of_a_zone_may_share_no_t1() {
 /// A T0 with addresses of another zone is found, whether one or all of its addresses are wrong.
 #[test]
 fn a_switch_that_names_another_zone_is_found() {
-    let whole = common::tree(&shape::plan(&apart("ecmp-static", "platform: linux, os: linux", "virtual")));
+    let whole =
+        common::tree(&shape::plan(&separate_zones("ecmp-static", "platform: linux, os: linux", "virtual")));
     let path = Utf8Path::new("switches/z0-p0-t1-001/ip.batch");
     let text = String::from_utf8(whole.files[path].clone()).expect("text");
     let zones = |text: &str, what: &[(&str, &str)]| {

@@ -15,7 +15,7 @@ use crate::WhatIf;
 use crate::element::{Element, Kind};
 use crate::outcome::Outcome;
 use crate::state::State;
-use crate::symmetry::Touched;
+use crate::symmetry::TouchedElements;
 
 /// Failures with equal impact.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,14 +62,19 @@ impl Cost {
 
 /// Predicate that selects the failing elements: all of a fabric, or those of a part. For cables and cages it is called
 /// with their switch.
-pub type Chosen<'a> = &'a dyn Fn(Element) -> bool;
+pub type ElementFilter<'a> = &'a dyn Fn(Element) -> bool;
 
 /// Fails every combination of `together` different elements of some kinds. Classes with the greatest impact come first.
-pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
+pub(crate) fn each(
+    whatif: &WhatIf<'_>,
+    kinds: &[Kind],
+    together: usize,
+    chosen: ElementFilter<'_>,
+) -> Vec<Class> {
     let topology = whatif.elements.fabric.topology();
-    let mut touched = Touched::of(topology);
+    let mut touched = TouchedElements::of(topology);
     touched.add(topology, &whatif.given);
-    let mut found = Found { whatif, kinds, chosen, classes: BTreeMap::new() };
+    let mut found = ClassSearch { whatif, kinds, chosen, classes: BTreeMap::new() };
     if together > 0 {
         found.extend(&whatif.state, &touched, &mut Vec::new(), together, 1);
     }
@@ -92,18 +97,18 @@ pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize, chosen:
     classes
 }
 
-struct Found<'a> {
+struct ClassSearch<'a> {
     whatif: &'a WhatIf<'a>,
     kinds: &'a [Kind],
-    chosen: Chosen<'a>,
+    chosen: ElementFilter<'a>,
     /// Classes by impact: number of combinations, an example, and its outcome.
     classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
 }
 
-impl Found<'_> {
+impl ClassSearch<'_> {
     /// Returns representatives of a kind, each with the number of elements that it represents. If two switches are
     /// equivalent, so are their cables and cages. One switch therefore represents all equivalent ones.
-    fn standing(&self, kind: Kind, touched: &Touched) -> Vec<(u128, Element)> {
+    fn standing(&self, kind: Kind, touched: &TouchedElements) -> Vec<(u128, Element)> {
         let elements = &self.whatif.elements;
         let Some(tiers) = kind.owners() else {
             let all = elements.all(kind).into_iter();
@@ -141,7 +146,7 @@ impl Found<'_> {
     fn extend(
         &mut self,
         state: &State,
-        touched: &Touched,
+        touched: &TouchedElements,
         failed: &mut Vec<Element>,
         left: usize,
         count: u128,

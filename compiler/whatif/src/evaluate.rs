@@ -14,9 +14,9 @@ use closc_topology::{Island, Nic, Node, Tier, Topology, ZoneId};
 use rayon::prelude::*;
 
 use crate::distribution::Distribution;
-use crate::group::{Sort, sorts};
-use crate::outcome::{ByDistance, Outcome, Worst};
-use crate::state::{Climbs, PathCounts, State};
+use crate::group::{GroupClass, sorts};
+use crate::outcome::{DistanceClass, Outcome, WorstPairs};
+use crate::state::{PathCounts, State, UpwardLosses};
 
 /// Maximum number of planes.
 const PLANES: usize = 16;
@@ -37,7 +37,7 @@ pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: us
             |mut sum, at| {
                 work.local(&mut sum, at);
                 for other in at..sorts.len() {
-                    work.across(&mut sum, at, other);
+                    work.count_groups(&mut sum, at, other);
                 }
                 sum
             },
@@ -52,8 +52,8 @@ struct Work<'a> {
     before: &'a State,
     after: &'a State,
     /// Losses above T0s: before, and after.
-    climbs: [Climbs; 2],
-    sorts: &'a [Sort<'a>],
+    climbs: [UpwardLosses; 2],
+    sorts: &'a [GroupClass<'a>],
     /// For each class of groups, the index of its first class of NICs.
     first: Vec<usize>,
     nic_sorts: usize,
@@ -120,7 +120,7 @@ fn add([there, back]: [u64; 2], more: [u64; 2]) -> [u64; 2] {
 }
 
 /// Returns the loss of the direction that loses more.
-fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
+fn greater_loss(before: [u64; 2], after: [u64; 2]) -> u64 {
     before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]))
 }
 
@@ -140,9 +140,9 @@ impl Planes {
             let (then, now) = (ways(mask_before, &self.before), ways(mask_after, &self.after));
             alone += if mask_after >> plane & 1 == 1 { self.alone[plane] } else { 0 };
             (before, after) = (add(before, then), add(after, now));
-            plane_loss = plane_loss.max(lost(then, now));
+            plane_loss = plane_loss.max(greater_loss(then, now));
         }
-        let lost = lost(before, after);
+        let lost = greater_loss(before, after);
         let [before, after] = [before, after].map(|[there, back]| there.min(back));
         PairPaths { before, after, alone, lost, plane_loss }
     }
@@ -189,7 +189,7 @@ impl<'a> Work<'a> {
         fabric: &'a Fabric,
         before: &'a State,
         after: &'a State,
-        sorts: &'a [Sort<'a>],
+        sorts: &'a [GroupClass<'a>],
         worst: usize,
     ) -> Self {
         let topology = fabric.topology();
@@ -244,7 +244,7 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the pairs between groups of two classes.
-    fn across(&self, sum: &mut Tally, at: usize, other: usize) {
+    fn count_groups(&self, sum: &mut Tally, at: usize, other: usize) {
         let (first, second) = (&self.sorts[at], &self.sorts[other]);
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
@@ -347,7 +347,7 @@ impl<'a> Work<'a> {
             }
             if paths.pairs() > 0 {
                 let alone_mbps = Distribution::new(alone);
-                apart.push(ByDistance { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
+                apart.push(DistanceClass { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
         // Shares are relative to the fastest NIC, so a pair with a slower one has a smaller share for the same number
@@ -382,7 +382,7 @@ impl<'a> Work<'a> {
     }
 
     fn nics(&self) -> u64 {
-        let of = |sort: &Sort<'_>| sort.nics.iter().map(|nics| nics.count).sum::<u64>();
+        let of = |sort: &GroupClass<'_>| sort.nics.iter().map(|nics| nics.count).sum::<u64>();
         self.sorts.iter().map(|sort| of(sort) * sort.members.len() as u64).sum()
     }
 
@@ -414,7 +414,7 @@ impl<'a> Work<'a> {
         by_node.into_iter().filter(|(node, count)| all(*node) == *count).count() as u64
     }
 
-    fn worst(&self, found: &Candidate) -> Worst {
+    fn worst(&self, found: &Candidate) -> WorstPairs {
         let same = found.sorts.0 == found.sorts.1;
         let nic = |sort: usize, member: usize, nics: usize, nth: usize| {
             let states = (self.before, self.after);
@@ -427,7 +427,7 @@ impl<'a> Work<'a> {
             nic(found.sorts.0, 0, found.nics.0, 0),
             nic(found.sorts.1, usize::from(same && !local), found.nics.1, second),
         );
-        Worst {
+        WorstPairs {
             share: found.share,
             paths: found.paths,
             before: found.before,

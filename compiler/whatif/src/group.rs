@@ -20,7 +20,7 @@ pub(crate) struct Nics {
 
 /// A class of equal groups.
 #[derive(Debug)]
-pub(crate) struct Sort<'s> {
+pub(crate) struct GroupClass<'s> {
     pub(crate) zone: ZoneId,
     pub(crate) before: &'s Profile,
     pub(crate) after: &'s Profile,
@@ -28,7 +28,7 @@ pub(crate) struct Sort<'s> {
     pub(crate) members: Vec<u16>,
 }
 
-impl Sort<'_> {
+impl GroupClass<'_> {
     /// Returns the NICs of one class in a group, in order.
     pub(crate) fn nics_of<'f>(
         &self,
@@ -45,7 +45,7 @@ impl Sort<'_> {
 }
 
 /// Divides the groups of a fabric into classes.
-pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) -> Vec<Sort<'s>> {
+pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) -> Vec<GroupClass<'s>> {
     let topology = fabric.topology();
     let mut damaged: BTreeMap<(ZoneId, u16), BTreeSet<u16>> = BTreeMap::new();
     for nic in before.damaged_nics().chain(after.damaged_nics()) {
@@ -66,7 +66,7 @@ pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) ->
     }
     sorts
         .into_iter()
-        .map(|((zone, before, after, nics), members)| Sort { zone, before, after, nics, members })
+        .map(|((zone, before, after, nics), members)| GroupClass { zone, before, after, nics, members })
         .collect()
 }
 

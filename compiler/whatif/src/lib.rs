@@ -35,11 +35,11 @@ use state::State;
 pub use design::{Design, Figure, ratio};
 pub use distribution::Distribution;
 pub use domain::{of_fabric as domains_of, read as read_domains};
-pub use each::{Chosen, Class};
+pub use each::{Class, ElementFilter};
 pub use element::{Domain, Element, Elements, Kind, Losses, unknown as unknown_kind};
 pub use lines::LineError;
-pub use outcome::{ByDistance, Outcome, Worst, kind_word};
-pub use random::{Draw, Rate, TooFew, draw};
+pub use outcome::{DistanceClass, Outcome, WorstPairs, kind_word};
+pub use random::{Draw, DrawError, Rate, draw};
 pub use trace::{Change, Event, Moment, read as read_trace};
 
 /// A fabric with its baseline, for computing the impact of failures.
@@ -84,7 +84,7 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Like [`WhatIf::each`], restricted to chosen elements.
-    pub fn each_of(&self, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
+    pub fn each_of(&self, kinds: &[Kind], together: usize, chosen: ElementFilter<'_>) -> Vec<Class> {
         each::each(self, kinds, together, chosen)
     }
 

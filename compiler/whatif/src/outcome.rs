@@ -11,7 +11,7 @@ use crate::distribution::Distribution;
 
 /// Pairs of NICs at the same distance.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct ByDistance {
+pub struct DistanceClass {
     /// Distance.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
@@ -27,7 +27,7 @@ pub struct ByDistance {
 /// Equivalent pairs of NICs that are among the worst. Their NICs, and the groups of these, have the same
 /// losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Worst {
+pub struct WorstPairs {
     /// Remaining paths as a fraction of the planned ones, in parts of [`Outcome::whole`].
     pub share: u64,
     /// Remaining paths.
@@ -46,7 +46,7 @@ pub struct Worst {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Pairs by distance, nearest first; distances without pairs are omitted.
-    pub apart: Vec<ByDistance>,
+    pub apart: Vec<DistanceClass>,
     /// Denominator of shares: the share of a pair of the fastest NICs with all of its planned paths.
     pub whole: u64,
     /// Number of planes. Each is an equal part of the whole.
@@ -75,7 +75,7 @@ pub struct Outcome {
     /// Nodes without a path from any of their NICs.
     pub nodes_cut_off: u64,
     /// The worst pairs, worst first.
-    pub worst: Vec<Worst>,
+    pub worst: Vec<WorstPairs>,
 }
 
 impl Outcome {

@@ -75,7 +75,7 @@ impl fmt::Display for Draw {
      a percentage such as `{}=10%`",
     draw.kind.word(), draw.kind.word()
 )]
-pub struct TooFew {
+pub struct DrawError {
     /// The request.
     pub draw: Draw,
     /// Number of existing elements.
@@ -83,13 +83,15 @@ pub struct TooFew {
 }
 
 /// Draws the elements that fail, kind by kind.
-pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<Element>, TooFew> {
+pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<Element>, DrawError> {
     let mut failed = Vec::new();
     for draw in draws {
         let all = elements.all(draw.kind);
         match draw.rate {
             Rate::Part(part) => failed.extend(all.into_iter().filter(|at| chance(seed, *at) < part)),
-            Rate::Count(count) if count > all.len() => return Err(TooFew { draw: *draw, there: all.len() }),
+            Rate::Count(count) if count > all.len() => {
+                return Err(DrawError { draw: *draw, there: all.len() });
+            }
             Rate::Count(count) => {
                 let mut ranked: Vec<(u64, Element)> =
                     all.into_iter().map(|element| (hash(seed, element), element)).collect();

@@ -3,22 +3,22 @@
 //! In: outcomes of the engine. Out: one document per kind of report. Invariants: bandwidth is in Gb/s, times are in
 //! seconds, shares are fractions of 1. The text form is written from the same values.
 
-mod against;
 mod answer;
+mod comparison;
 mod cost;
 mod each;
-mod failed;
-mod left;
+mod failures;
+mod remaining;
 mod spread;
 mod trace;
 mod trials;
 
-pub use against::{Blast, Comparison, Row};
 pub use answer::Answer;
-pub use cost::{Cost, Exact};
-pub use each::{EachQuestion, EachReport, MergeError, PartOf};
-pub use failed::Failed;
-pub use left::{ByDistance, Remaining, Worst};
+pub use comparison::{Blast, Comparison, Row};
+pub use cost::{Cost, ExactCost};
+pub use each::{EachQuestion, EachReport, FabricPart, MergeError};
+pub use failures::FailedElements;
+pub use remaining::{DistanceRow, RemainingCapacity, WorstPair};
 pub use spread::Spread;
 pub use trace::{Step, Trace};
 pub use trials::{Trial, Trials};

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 
 use closc_diagnostics::figures::{counted, number, percent};
 
-use crate::report::{Answer, Comparison, Cost, EachReport, Failed, Remaining, Spread, Trace, Trials};
+use crate::report::{
+    Answer, Comparison, Cost, EachReport, FailedElements, RemainingCapacity, Spread, Trace, Trials,
+};
 
 /// Width of the longest bar, in characters.
 const BAR: u64 = 40;
@@ -21,7 +23,7 @@ fn gbps(value: f64) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-fn failed(failed: &Failed) -> String {
+fn failed(failed: &FailedElements) -> String {
     if failed.count == 0 {
         return "nothing fails".to_owned();
     }
@@ -40,16 +42,16 @@ fn failed(failed: &Failed) -> String {
 pub fn answer(answer: &Answer) -> String {
     let seed = answer.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
     let mut out = format!("{}: {}{seed}\n", answer.fabric, failed(&answer.failed));
-    left(&mut out, &answer.left);
+    write_remaining(&mut out, &answer.left);
     out
 }
 
 /// Returns the percentage of pairs.
-fn part(left: &Remaining, pairs: u64) -> String {
+fn part(left: &RemainingCapacity, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
 }
 
-fn left(out: &mut String, left: &Remaining) {
+fn write_remaining(out: &mut String, left: &RemainingCapacity) {
     let _ = writeln!(
         out,
         "{} of NICs: {} ({}) lose paths, {} are cut off{}",
@@ -96,10 +98,10 @@ fn left(out: &mut String, left: &Remaining) {
     }
     out.push_str(&table::draw(&["", "minimum", "0.1 %", "1 %", "10 %", "median", "mean", "planned"], &rows));
     shares(out, left);
-    worst(out, left);
+    write_worst_pairs(out, left);
 }
 
-fn shares(out: &mut String, left: &Remaining) {
+fn shares(out: &mut String, left: &RemainingCapacity) {
     if left.shares.len() > 1 {
         out.push_str("shares of paths\n");
         let most = left.shares.iter().map(|(_, _, pairs)| *pairs).max().unwrap_or(1).max(1);
@@ -119,7 +121,7 @@ fn shares(out: &mut String, left: &Remaining) {
     }
 }
 
-fn worst(out: &mut String, left: &Remaining) {
+fn write_worst_pairs(out: &mut String, left: &RemainingCapacity) {
     let worse: Vec<_> = left.worst.iter().filter(|worst| worst.paths < worst.paths_planned).collect();
     if !worse.is_empty() {
         out.push_str("worst pairs\n");

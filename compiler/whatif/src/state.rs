@@ -22,7 +22,7 @@ pub(crate) type Profile = Box<[u64]>;
 /// Numbers of upward paths that are lost in or above T1s. One list per plane and zone, with one entry per T2:
 /// see [`State::climbs`].
 #[derive(Debug)]
-pub(crate) struct Climbs(Vec<Vec<u32>>);
+pub(crate) struct UpwardLosses(Vec<Vec<u32>>);
 
 /// The paths of a plane between two groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct PathCounts {
 
 impl PathCounts {
     /// Returns the counts for paths that use the same cables in both directions.
-    fn both(paths: u64) -> PathCounts {
+    fn symmetric(paths: u64) -> PathCounts {
         PathCounts { there: paths, back: paths, two_way: paths, uplinks: paths }
     }
 
@@ -195,7 +195,7 @@ impl State {
 
     /// Counts the paths of a plane inside a group: 1 or 0.
     pub(crate) fn local(&self, plane: usize, group: &Profile) -> PathCounts {
-        PathCounts::both(u64::from(self.t0(group, plane).is_some()))
+        PathCounts::symmetric(u64::from(self.t0(group, plane).is_some()))
     }
 
     /// Counts the paths of a plane between two groups of a zone.
@@ -206,7 +206,7 @@ impl State {
             let [a, b] = [a, b].map(|own| self.lost_at_t1s(own, t1s));
             return PathCounts::switch_chosen(self.shape.t0_up as u64, self.shape.t0_parallel as u64, &a, &b);
         }
-        PathCounts::both(
+        PathCounts::symmetric(
             a.iter().zip(b).zip(t1s).map(|((a, b), t1)| u64::from((a & b & t1).count_ones())).sum(),
         )
     }
@@ -224,10 +224,10 @@ impl State {
     /// Counts the upward paths from a T0 to each T2 that are lost in or above T1s, by plane and zone. All T0s
     /// of a zone have the same count. The list of a zone without losses is empty. If paths use the same
     /// uplink numbers up and down, the result is empty.
-    pub(crate) fn climbs(&self) -> Climbs {
+    pub(crate) fn climbs(&self) -> UpwardLosses {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
-            return Climbs(Vec::new());
+            return UpwardLosses(Vec::new());
         }
         let (all_t1s, all_ups) = (bits::full(self.shape.t0_up), bits::full(self.shape.t1_up));
         let climb = |row: usize| {
@@ -245,11 +245,11 @@ impl State {
             }
             lost
         };
-        Climbs((0..rows).map(climb).collect())
+        UpwardLosses((0..rows).map(climb).collect())
     }
 
     /// Counts the lost paths from a T0 up to T2s, by T2; empty without losses.
-    fn lost_at_t2s<'c>(&self, row: usize, own: &[u64], climbs: &'c Climbs) -> Cow<'c, [u32]> {
+    fn lost_at_t2s<'c>(&self, row: usize, own: &[u64], climbs: &'c UpwardLosses) -> Cow<'c, [u32]> {
         let zone = climbs.0[row].as_slice();
         let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
         let mut gone = (0..self.shape.t0_up).filter(gone).peekable();
@@ -284,7 +284,7 @@ impl State {
     pub(crate) fn far(
         &self,
         plane: usize,
-        climbs: &Climbs,
+        climbs: &UpwardLosses,
         (from, a): (ZoneId, &Profile),
         (to, b): (ZoneId, &Profile),
     ) -> PathCounts {
@@ -311,6 +311,6 @@ impl State {
                 left &= left - 1;
             }
         }
-        PathCounts { uplinks, ..PathCounts::both(paths) }
+        PathCounts { uplinks, ..PathCounts::symmetric(paths) }
     }
 }

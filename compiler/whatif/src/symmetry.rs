@@ -47,7 +47,7 @@ type Scope = [u16; 4];
 
 /// Touched elements.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Touched(BTreeSet<Place>);
+pub(crate) struct TouchedElements(BTreeSet<Place>);
 
 /// Untouched coordinates are numbered from here in a key, in order of appearance. Numbers of touched ones are
 /// lower.
@@ -72,10 +72,10 @@ impl Effect {
     }
 }
 
-impl Touched {
+impl TouchedElements {
     /// Returns the elements that the fabric file touches.
-    pub(crate) fn of(topology: &Topology) -> Touched {
-        let mut touched = Touched::default();
+    pub(crate) fn of(topology: &Topology) -> TouchedElements {
+        let mut touched = TouchedElements::default();
         touched.add(topology, &Losses::of(topology));
         // Zones with their own speeds cannot be exchanged with other zones.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
@@ -105,7 +105,7 @@ impl Touched {
     }
 
     fn key_of(&self, effects: impl IntoIterator<Item = Effect>) -> Vec<u32> {
-        let mut fresh = Fresh::default();
+        let mut fresh = FreshLabels::default();
         let mut key = Vec::new();
         for effect in effects {
             key.push(effect.code);
@@ -120,12 +120,12 @@ impl Touched {
 
 /// Labels for untouched coordinates, in order of appearance.
 #[derive(Default)]
-struct Fresh {
+struct FreshLabels {
     labels: BTreeMap<Place, u32>,
     next: BTreeMap<(Axis, Scope), u32>,
 }
 
-impl Fresh {
+impl FreshLabels {
     fn label(&mut self, place: Place) -> u32 {
         *self.labels.entry(place).or_insert_with(|| {
             let next = self.next.entry((place.0, place.1)).or_insert(FRESH);

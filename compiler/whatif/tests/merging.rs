@@ -2,7 +2,7 @@
 //! rejected.
 
 use closc_tests::shape::plan;
-use closc_whatif::report::{EachQuestion, EachReport, MergeError, PartOf};
+use closc_whatif::report::{EachQuestion, EachReport, FabricPart, MergeError};
 use closc_whatif::{Element, Elements, Kind, WhatIf};
 
 const TEXT: &str = "fabric: shape\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
@@ -19,7 +19,7 @@ fn answer(question: &str, shard: Option<(u32, u32)>) -> EachReport {
     };
     let classes = whatif.each_of(&[Kind::T0T1, Kind::T0], 1, &of);
     let part = shard
-        .map(|(index, of)| PartOf { shard: Some((index, of)), selection: format!("shard={index}/{of}") });
+        .map(|(index, of)| FabricPart { shard: Some((index, of)), selection: format!("shard={index}/{of}") });
     let asked =
         EachQuestion { question: question.to_owned(), part, given: &[], together: 1, overview: false };
     EachReport::new(elements, asked, whatif.pairs(), &classes)

@@ -14,7 +14,7 @@ use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use walk::{Remaining, kind, walk};
+use walk::{PairCapacity, kind, walk};
 
 /// Picks existing elements by random indexes into the kinds, and into the elements of a kind.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> Vec<Element> {
@@ -46,7 +46,7 @@ fn smaller_direction(directions: [u64; 2]) -> u64 {
 }
 
 /// Compares the worst pairs of an outcome with the results of a walk over every path.
-fn check_worst(outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Remaining>) -> Result<(), TestCaseError> {
+fn check_worst(outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), PairCapacity>) -> Result<(), TestCaseError> {
     for worst in &outcome.worst {
         let (a, b) = worst.example;
         let left = &walked[&(a.min(b), a.max(b))];
@@ -63,7 +63,7 @@ fn check_worst(outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Remaining>) -> R
 fn check(
     plan: &Plan,
     outcome: &Outcome,
-    walked: &BTreeMap<(Nic, Nic), Remaining>,
+    walked: &BTreeMap<(Nic, Nic), PairCapacity>,
 ) -> Result<(), TestCaseError> {
     let mut paths: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut alone: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();

@@ -4,25 +4,25 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use closc_collect::{Collector, Count, Denials, Options, Report, metrics};
-use closc_nic::schedule::Turn;
+use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::Nic;
 
-fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
+fn turns(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
     let mut out = Vec::new();
     for plane in 0..topology.planes {
-        out.push(Turn::T0 { plane });
+        out.push(TurnPoint::T0 { plane });
         let mine = (0..uplinks).filter(|up| (0..2.min(nics)).any(|n| (up % nics + n) % nics == nic.downlink));
-        out.extend(mine.map(|uplink| Turn::T1 { plane, uplink }));
+        out.extend(mine.map(|uplink| TurnPoint::T1 { plane, uplink }));
     }
     out
 }
 
 fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     let count = |turn| {
-        let is_gray = nic.group == gray && matches!(turn, Turn::T1 { plane: 3, uplink: 5 });
+        let is_gray = nic.group == gray && matches!(turn, TurnPoint::T1 { plane: 3, uplink: 5 });
         Count { turn, sent: 20 * round, lost: if is_gray { round } else { 0 } }
     };
     let mut counts: Vec<Count> = turns(plan, nic).into_iter().map(count).collect();

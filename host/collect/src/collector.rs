@@ -24,7 +24,7 @@ use crate::guard::{self, Refusal};
 use crate::identity::{Conflict, Identities};
 use crate::options::Options;
 use crate::report::{Report, ReportFault};
-use crate::switches::{Switches, Twice};
+use crate::switches::{CounterReads, Switches};
 use crate::verdict::{Kind, Scene, Verdict, judge};
 
 /// A source of reports: the socket of an agent.
@@ -91,7 +91,7 @@ pub enum OrderFault {
 
 /// State of a denial at agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct DenialState {
     /// Number of agents at which it is in force.
     pub in_force: usize,
     /// NICs of agents that rejected it, up to a limit.
@@ -105,7 +105,7 @@ const REFUSED_MAX: usize = 64;
 
 /// A list of denials that is not in force yet, and its changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Next {
+pub struct PendingDenials {
     /// The list.
     pub denials: Denials,
     /// Changes.
@@ -114,7 +114,7 @@ pub struct Next {
 
 /// A verdict, and the time at which it was first reached.
 #[derive(Debug, Clone)]
-struct Held {
+struct DatedVerdict {
     first_ms: u64,
     given: bool,
     verdict: Verdict,
@@ -132,13 +132,13 @@ pub struct Collector {
     sources: Vec<Source>,
     identities: Identities,
     by_name: BTreeMap<String, u32>,
-    held: BTreeMap<(Element, Kind), Held>,
+    held: BTreeMap<(Element, Kind), DatedVerdict>,
     /// NICs with an agent that is known to be dead.
     dead: BTreeSet<Nic>,
     denials: Denials,
     /// Elements of the denials that agents have or may still have, by index in the list.
     known: Vec<(usize, Element)>,
-    standings: BTreeMap<u64, Standing>,
+    standings: BTreeMap<u64, DenialState>,
     in_force: BTreeMap<Nic, Vec<u64>>,
     /// Number of NICs.
     n_nics: usize,
@@ -197,7 +197,7 @@ impl Collector {
     }
 
     /// Returns the state of a denial at the agents.
-    pub fn standing(&self, id: u64) -> Standing {
+    pub fn standing(&self, id: u64) -> DenialState {
         self.standings.get(&id).cloned().unwrap_or_default()
     }
 
@@ -247,7 +247,7 @@ impl Collector {
     }
 
     /// Handles the counters of a round, in which each switch was read twice. All first reads precede all second reads.
-    pub fn take_counters(&mut self, round: BTreeMap<Switch, Twice>, now_ms: u64) {
+    pub fn take_counters(&mut self, round: BTreeMap<Switch, CounterReads>, now_ms: u64) {
         self.switches.take(&self.plan, round, now_ms);
     }
 
@@ -380,7 +380,7 @@ impl Collector {
             stays
         });
         while let Some((key, mut verdict)) = judged.pop_first() {
-            let held = self.held.entry(key).or_insert_with(|| Held {
+            let held = self.held.entry(key).or_insert_with(|| DatedVerdict {
                 first_ms: now_ms,
                 given: false,
                 verdict: Verdict {
@@ -410,7 +410,7 @@ impl Collector {
 
     /// Discards losses around repaired elements. A fault that became another one is not repaired.
     fn note_repairs(&mut self, news: &[News], now_ms: u64) {
-        let is_sure = |(key, held): &(&(Element, Kind), &Held)| held.given || key.1 == Kind::Dead;
+        let is_sure = |(key, held): &(&(Element, Kind), &DatedVerdict)| held.given || key.1 == Kind::Dead;
         let known: Vec<Element> =
             self.held.iter().filter(is_sure).map(|((element, _), _)| *element).collect();
         let until_ms = now_ms + self.options.settle_ms;
@@ -440,7 +440,7 @@ impl Collector {
     }
 
     /// Returns the list of denials that should be in force now; `None` if it is unchanged.
-    pub fn next(&self, now_ms: u64) -> Option<Next> {
+    pub fn next(&self, now_ms: u64) -> Option<PendingDenials> {
         let mut denials = self.denials.clone();
         let mut changes = Vec::new();
         denials.forget(now_ms);
@@ -449,7 +449,7 @@ impl Collector {
         if self.options.apply {
             self.apply(&mut denials, &mut changes, now_ms);
         }
-        (denials != self.denials).then_some(Next { denials, changes })
+        (denials != self.denials).then_some(PendingDenials { denials, changes })
     }
 
     /// Ends denials whose end conditions are met.
@@ -551,7 +551,13 @@ impl Collector {
     }
 
     /// Returns the list of denials for the drain of an element by an operator.
-    pub fn drain(&self, name: &str, why: &str, for_ms: u64, now_ms: u64) -> Result<Next, OrderFault> {
+    pub fn drain(
+        &self,
+        name: &str,
+        why: &str,
+        for_ms: u64,
+        now_ms: u64,
+    ) -> Result<PendingDenials, OrderFault> {
         let element = Element::parse(&self.plan, name)
             .ok_or_else(|| OrderFault::Unknown(name.chars().take(100).collect()))?;
         let key = element.key(&self.plan);
@@ -582,18 +588,18 @@ impl Collector {
             good_wanted: 0,
             held: None,
         }));
-        Ok(Next { denials, changes })
+        Ok(PendingDenials { denials, changes })
     }
 
     /// Returns the list of denials after an operator lifts one.
-    pub fn lift(&self, id: u64, now_ms: u64) -> Result<Next, OrderFault> {
+    pub fn lift(&self, id: u64, now_ms: u64) -> Result<PendingDenials, OrderFault> {
         if !self.options.apply {
             return Err(OrderFault::DryRun);
         }
         let mut denials = self.denials.clone();
         let open = denials.list.iter_mut().find(|denial| denial.id == id && !denial.stage.is_over());
         let change = open.ok_or(OrderFault::NoDenial(id))?.become_(Stage::Lifted, now_ms);
-        Ok(Next { denials, changes: vec![change] })
+        Ok(PendingDenials { denials, changes: vec![change] })
     }
 
     /// Puts a list of denials in force. The caller must have saved it.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_nic::agent::{Ban, T0Port};
-use closc_nic::long::LongView;
-use closc_nic::schedule::Turn;
+use closc_nic::long_probes::LongProbeView;
+use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
@@ -24,7 +24,7 @@ const HALF: u64 = 1 << 13;
 /// Maximum number of tallies.
 const TALLIES_MAX: usize = 1 << 18;
 
-/// Full-length probes for one [`Turn`].
+/// Full-length probes for one [`TurnPoint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LongState {
     /// Number of consecutive lost ones; 0 if there is no result yet.
@@ -51,12 +51,12 @@ pub(crate) struct Agent {
     /// Ports that are plugged into a wrong T0 port, and that T0 port.
     found_at: BTreeMap<u8, T0Port>,
     /// Shared by all agents with the same turns.
-    turns: Arc<[Turn]>,
+    turns: Arc<[TurnPoint]>,
     counts: Box<[(u32, u32)]>,
     /// Number of damaged probes, for turns with any.
-    damaged: BTreeMap<Turn, u64>,
+    damaged: BTreeMap<TurnPoint, u64>,
     /// Turns for which full-length probes are lost or untested; `None` if the agent sends none.
-    pub(crate) long: Option<BTreeMap<Turn, LongState>>,
+    pub(crate) long: Option<BTreeMap<TurnPoint, LongState>>,
     /// Its clock, and the time during which it could run, in nanoseconds.
     clock: Option<(u64, u64)>,
 }
@@ -68,7 +68,7 @@ impl Agent {
     }
 
     /// Returns the turns of its probes.
-    pub(crate) fn turns(&self) -> &[Turn] {
+    pub(crate) fn turns(&self) -> &[TurnPoint] {
         &self.turns
     }
 
@@ -143,7 +143,7 @@ pub(crate) struct Suspect {
     /// Number of probes that returned with changed bytes.
     pub(crate) damaged: u64,
     /// Tallies by prober and turn.
-    pub(crate) tallies: BTreeMap<(Nic, Turn), Tally>,
+    pub(crate) tallies: BTreeMap<(Nic, TurnPoint), Tally>,
 }
 
 impl Suspect {
@@ -164,7 +164,7 @@ impl Suspect {
 pub(crate) struct Evidence {
     places: Places,
     pub(crate) agents: BTreeMap<Nic, Agent>,
-    turns: BTreeSet<Arc<[Turn]>>,
+    turns: BTreeSet<Arc<[TurnPoint]>>,
     pub(crate) suspects: BTreeMap<Link, Suspect>,
     /// Cables that are watched even without losses.
     pinned: BTreeSet<Link>,
@@ -253,7 +253,7 @@ impl Evidence {
         let topology = plan.topology();
         checked(topology, nic, &report)?;
         let old = self.agents.remove(&nic);
-        let all: Arc<[Turn]> = report.counts.iter().map(|count| count.turn).collect();
+        let all: Arc<[TurnPoint]> = report.counts.iter().map(|count| count.turn).collect();
         let turns = self.shared(all);
         let lacks_time = lacks_time(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
@@ -272,7 +272,7 @@ impl Evidence {
                 self.result(topology, nic, *turn, counted, (now_ms, old.seen_ms, lacks_time));
             }
         }
-        let damaged: BTreeMap<Turn, u64> = report.damaged.into_iter().collect();
+        let damaged: BTreeMap<TurnPoint, u64> = report.damaged.into_iter().collect();
         self.damage(topology, nic, (old.as_ref().map(|old| &old.damaged), &damaged));
         let bit = |plane: u8| 1u32.checked_shl(plane.into()).unwrap_or_default();
         let known = |plane: &&(u8, bool)| plane.0 < topology.planes;
@@ -298,7 +298,7 @@ impl Evidence {
         Ok(())
     }
 
-    fn shared(&mut self, turns: Arc<[Turn]>) -> Arc<[Turn]> {
+    fn shared(&mut self, turns: Arc<[TurnPoint]>) -> Arc<[TurnPoint]> {
         if let Some(known) = self.turns.get(&turns) {
             return known.clone();
         }
@@ -316,7 +316,7 @@ impl Evidence {
         &mut self,
         topology: &Topology,
         nic: Nic,
-        turn: Turn,
+        turn: TurnPoint,
         (sent, lost): (u64, u64),
         (now_ms, before_ms, lacks_time): (u64, u64, bool),
     ) {
@@ -325,9 +325,9 @@ impl Evidence {
             return;
         }
         let tier = match turn {
-            Turn::T0 { .. } => 0,
-            Turn::T1 { .. } => 1,
-            Turn::T2 { .. } => 2,
+            TurnPoint::T0 { .. } => 0,
+            TurnPoint::T1 { .. } => 1,
+            TurnPoint::T2 { .. } => 2,
         };
         if let Some(tiers) = self.probes.get_mut(usize::from(turn.plane())) {
             tiers[tier] = (tiers[tier].0 + sent, tiers[tier].1 + lost);
@@ -390,7 +390,7 @@ impl Evidence {
         &mut self,
         topology: &Topology,
         nic: Nic,
-        (old, new): (Option<&BTreeMap<Turn, u64>>, &BTreeMap<Turn, u64>),
+        (old, new): (Option<&BTreeMap<TurnPoint, u64>>, &BTreeMap<TurnPoint, u64>),
     ) {
         let Some(old) = old else { return };
         for (turn, count) in new {
@@ -479,11 +479,11 @@ fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
 /// Updates the full-length probes for each turn, with the time of the first loss.
 fn long(
     old: Option<&Agent>,
-    report: Option<Vec<(Turn, LongView)>>,
+    report: Option<Vec<(TurnPoint, LongProbeView)>>,
     now_ms: u64,
-) -> Option<BTreeMap<Turn, LongState>> {
-    let before = |turn: &Turn| old?.long.as_ref()?.get(turn).filter(|state| state.lost > 0);
-    let state = |(turn, own): (Turn, LongView)| {
+) -> Option<BTreeMap<TurnPoint, LongState>> {
+    let before = |turn: &TurnPoint| old?.long.as_ref()?.get(turn).filter(|state| state.lost > 0);
+    let state = |(turn, own): (TurnPoint, LongProbeView)| {
         let since_ms = before(&turn).map_or(now_ms, |state| state.since_ms);
         let (passes, loses) = (own.passes_bytes.unwrap_or(0), own.loses_bytes.unwrap_or(u16::MAX));
         (turn, LongState { lost: own.lost, since_ms, passes, loses })
@@ -500,12 +500,12 @@ fn t0_uplink(nic: Nic, plane: u8, up: u16) -> Link {
 }
 
 /// Returns the cable before the switch at which a probe turns, if it exists.
-pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: Turn) -> Option<Link> {
+pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: TurnPoint) -> Option<Link> {
     links(topology, nic, turn).into_iter().flatten().last()
 }
 
 /// Returns the cables that a probe uses, from the NIC upward; `None` for each that the fabric does not have.
-pub(crate) fn links(topology: &Topology, nic: Nic, turn: Turn) -> [Option<Link>; 3] {
+pub(crate) fn links(topology: &Topology, nic: Nic, turn: TurnPoint) -> [Option<Link>; 3] {
     let plane = turn.plane();
     let host = Link::Host(NicPort { plane: PlaneId(plane), nic });
     let t0 = |uplink: u16| (uplink < topology.t0.up.count).then(|| t0_uplink(nic, plane, uplink));
@@ -513,9 +513,9 @@ pub(crate) fn links(topology: &Topology, nic: Nic, turn: Turn) -> [Option<Link>;
         return [None; 3];
     }
     match turn {
-        Turn::T0 { .. } => [Some(host), None, None],
-        Turn::T1 { uplink, .. } => t0(uplink).map_or([None; 3], |link| [Some(host), Some(link), None]),
-        Turn::T2 { uplink, t1_uplink, .. } => {
+        TurnPoint::T0 { .. } => [Some(host), None, None],
+        TurnPoint::T1 { uplink, .. } => t0(uplink).map_or([None; 3], |link| [Some(host), Some(link), None]),
+        TurnPoint::T2 { uplink, t1_uplink, .. } => {
             let has_t2 = topology.t2.is_some() && t1_uplink < topology.t1.up.count;
             let Some(first) = t0(uplink).filter(|_| has_t2) else { return [None; 3] };
             let index = uplink / topology.t0.parallel.max(1);

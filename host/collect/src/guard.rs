@@ -46,7 +46,7 @@ type Group = (ZoneId, u16);
 
 /// A class of NICs of a group that have the same usable planes before and after the denial. Planes are bit masks.
 #[derive(Debug, Clone, Copy)]
-struct Alike {
+struct NicClass {
     before: u32,
     after: u32,
     nic: Nic,
@@ -56,16 +56,16 @@ struct Alike {
 
 /// Elements that are out of use.
 #[derive(Debug, Clone, Default)]
-struct Out {
+struct UnusableElements {
     planes: BTreeSet<PlaneId>,
     switches: BTreeSet<Switch>,
     ports: BTreeSet<NicPort>,
     uplinks: BTreeSet<(Switch, u16)>,
 }
 
-impl Out {
-    fn new(topology: &Topology, elements: impl IntoIterator<Item = Element>) -> Out {
-        let mut out = Out::default();
+impl UnusableElements {
+    fn new(topology: &Topology, elements: impl IntoIterator<Item = Element>) -> UnusableElements {
+        let mut out = UnusableElements::default();
         let exceptions = &topology.exceptions;
         let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
         let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
@@ -122,7 +122,7 @@ impl Out {
 }
 
 /// Returns the planes usable between two groups as a bit mask, ignoring the ports of NICs.
-fn between(plan: &Plan, out: &Out, a: Group, b: Group, is_same: bool) -> u32 {
+fn between(plan: &Plan, out: &UnusableElements, a: Group, b: Group, is_same: bool) -> u32 {
     let topology = plan.topology();
     let t0 = |plane, (zone, index): Group| Switch { plane, tier: TierId::T0, zone, index };
     let open = |plane: &PlaneId| {
@@ -146,7 +146,7 @@ fn between(plan: &Plan, out: &Out, a: Group, b: Group, is_same: bool) -> u32 {
 }
 
 /// Returns whether two zones are connected over some uplink of the T1s behind one T0 uplink.
-fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> bool {
+fn far(topology: &Topology, out: &UnusableElements, from: Switch, to: Switch, up: u16) -> bool {
     let index = up / topology.t0.parallel.max(1);
     let t1 = |t0: Switch| Switch { tier: TierId::T1, index, ..t0 };
     let open = |m: &u16| {
@@ -159,9 +159,13 @@ fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> boo
 }
 
 /// Divides the NICs of a T0 group into classes by their usable planes before and after.
-fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Vec<Alike> {
+fn alike(
+    plan: &Plan,
+    (before, after): (&UnusableElements, &UnusableElements),
+    (zone, group): Group,
+) -> Vec<NicClass> {
     let all = plan.topology().plane_ids().fold(0, |all, plane| all | 1u32 << plane.0);
-    let left = |out: &Out, nic: Nic| {
+    let left = |out: &UnusableElements, nic: Nic| {
         let own = out.ports.iter().filter(|port| port.nic == nic);
         all & !own.fold(0, |all, port| all | 1u32 << port.plane.0)
     };
@@ -172,14 +176,14 @@ fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Ve
             known.1.get_or_insert(nic);
         }
     }
-    let kind = |((before, after), (nic, other))| Alike { before, after, nic, other };
+    let kind = |((before, after), (nic, other))| NicClass { before, after, nic, other };
     kinds.into_iter().map(kind).collect()
 }
 
 /// Checks that one more denial leaves every pair a path, and enough of the element's planes.
 pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> Result<(), Refusal> {
     let topology = plan.topology();
-    let before = Out::new(topology, out.iter().copied());
+    let before = UnusableElements::new(topology, out.iter().copied());
     let mut after = before.clone();
     after.add(topology, more);
     share(plan, &before, &after, most)?;
@@ -209,7 +213,7 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
 }
 
 /// Returns two NICs that have a path before and none after.
-fn cut_pair((was, is): (u32, u32), (a, b): (&[Alike], &[Alike])) -> Option<(Nic, Nic)> {
+fn cut_pair((was, is): (u32, u32), (a, b): (&[NicClass], &[NicClass])) -> Option<(Nic, Nic)> {
     for from in a {
         for to in b {
             let is_cut = was & from.before & to.before != 0 && is & from.after & to.after == 0;
@@ -224,7 +228,7 @@ fn cut_pair((was, is): (u32, u32), (a, b): (&[Alike], &[Alike])) -> Option<(Nic,
 }
 
 /// Checks that no plane loses more than a share of its cables.
-fn share(plan: &Plan, before: &Out, after: &Out, most: f64) -> Result<(), Refusal> {
+fn share(plan: &Plan, before: &UnusableElements, after: &UnusableElements, most: f64) -> Result<(), Refusal> {
     for plane in plan.topology().plane_ids() {
         let (was, is) = (lost(plan, before, plane), lost(plan, after, plane));
         if is > was && is > most {
@@ -235,7 +239,7 @@ fn share(plan: &Plan, before: &Out, after: &Out, most: f64) -> Result<(), Refusa
 }
 
 /// Returns the largest of the unusable shares of NIC ports, T0 uplinks and T1 uplinks of a plane.
-fn lost(plan: &Plan, out: &Out, plane: PlaneId) -> f64 {
+fn lost(plan: &Plan, out: &UnusableElements, plane: PlaneId) -> f64 {
     if out.planes.contains(&plane) {
         return 1.0;
     }

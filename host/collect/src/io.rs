@@ -13,13 +13,13 @@ mod peer;
 mod reading;
 mod run;
 mod serve;
-mod shared;
+mod shared_state;
 mod switches;
 
 pub use disk::{StateFault, read_state};
 pub use document::{Session, names};
-pub use drain::{Asked, drain};
+pub use drain::{DrainResult, drain};
 pub use orders::{Operators, Orderer};
 pub use run::{RunFault, Settings, run};
-pub use serve::Desk;
-pub use shared::{Event, Observer};
+pub use serve::RequestHandler;
+pub use shared_state::{Event, Observer};

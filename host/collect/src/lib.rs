@@ -23,15 +23,15 @@ mod testing;
 mod verdict;
 mod view;
 
-pub use collector::{Collector, DRAIN, News, Next, Order, OrderFault, Source, Standing};
+pub use collector::{Collector, DRAIN, DenialState, News, Order, OrderFault, PendingDenials, Source};
 pub use denial::{Change, Denial, Denials, Stage};
 pub use element::Element;
 pub use guard::Refusal;
 pub use options::Options;
 pub use report::{ANSWER_MAX, Count, Report, ReportFault};
-pub use switches::Twice;
-pub use verdict::{Counted, Kind, Lengths, Verdict};
-pub use view::detail::{Decoded, Health, Item, PathItem, TierItems};
+pub use switches::CounterReads;
+pub use verdict::{DirectionCounters, Kind, Lengths, Verdict};
+pub use view::detail::{AddressMeaning, Health, Item, PathItem, TierItems};
 pub use view::{
     Agents, DenialView, PlaneView, SourceView, Summary, SwitchesView, TierView, VerdictView, metrics,
 };

@@ -6,8 +6,8 @@
 use std::net::Ipv6Addr;
 
 use closc_nic::agent::{Ban, T0Port, TableView};
-use closc_nic::long::LongView;
-use closc_nic::schedule::Turn;
+use closc_nic::long_probes::LongProbeView;
+use closc_nic::schedule::TurnPoint;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -27,7 +27,7 @@ const PLANES_MAX: u8 = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
     /// The turn.
-    pub turn: Turn,
+    pub turn: TurnPoint,
     /// Probes sent.
     pub sent: u64,
     /// Probes that did not return.
@@ -46,9 +46,9 @@ pub struct Report {
     /// Numbers of probes, sorted by turn.
     pub counts: Vec<Count>,
     /// Number of lost probes that returned with changed bytes, for turns with any.
-    pub damaged: Vec<(Turn, u64)>,
+    pub damaged: Vec<(TurnPoint, u64)>,
     /// Turns for which full-length probes are lost or untested; `None` for agents that send none.
-    pub long: Option<Vec<(Turn, LongView)>>,
+    pub long: Option<Vec<(TurnPoint, LongProbeView)>>,
     /// Its clock, and the time during which it could run, in nanoseconds; `None` for older agents.
     pub clock: Option<(u64, u64)>,
     /// Number of faults that the agent found itself.
@@ -93,10 +93,10 @@ pub enum ReportFault {
     Fabric(String),
     /// The NIC does not have this turn.
     #[error("it probes {0:?}, which does not exist")]
-    Turn(Turn),
+    Turn(TurnPoint),
     /// More probes were lost than sent.
     #[error("it counts more losses than probes to {0:?}")]
-    Counts(Turn),
+    Counts(TurnPoint),
     /// The NIC is bound to another agent.
     #[error("it reports for `{nic}`, which is bound to the agent at {other}")]
     Taken {
@@ -135,7 +135,7 @@ struct Status {
     #[serde(default)]
     findings: Vec<serde::de::IgnoredAny>,
     #[serde(default)]
-    long: Option<Vec<LongView>>,
+    long: Option<Vec<LongProbeView>>,
     #[serde(default)]
     now_ns: Option<u64>,
     #[serde(default)]
@@ -176,7 +176,7 @@ impl Report {
         let mut counts = counts(&metrics)?;
         counts.sort_unstable();
         let rows = metrics.lines().map(|line| row(line, "closc_nic_probes_damaged_total{"));
-        let damaged: Vec<(Turn, u64)> =
+        let damaged: Vec<(TurnPoint, u64)> =
             rows.filter_map(Result::transpose).take(TURNS_MAX).collect::<Result<_, _>>()?;
         Ok(Report {
             nic: status.nic,
@@ -197,12 +197,12 @@ impl Report {
 }
 
 /// Returns the turn of a long probe; `None` if the tier does not exist.
-fn turn_of(long: &LongView) -> Option<Turn> {
+fn turn_of(long: &LongProbeView) -> Option<TurnPoint> {
     let plane = long.plane;
     match (long.tier, long.uplink, long.t1_uplink) {
-        (0, None, None) => Some(Turn::T0 { plane }),
-        (1, Some(uplink), None) => Some(Turn::T1 { plane, uplink }),
-        (2, Some(uplink), Some(t1_uplink)) => Some(Turn::T2 { plane, uplink, t1_uplink }),
+        (0, None, None) => Some(TurnPoint::T0 { plane }),
+        (1, Some(uplink), None) => Some(TurnPoint::T1 { plane, uplink }),
+        (2, Some(uplink), Some(t1_uplink)) => Some(TurnPoint::T2 { plane, uplink, t1_uplink }),
         _ => None,
     }
 }
@@ -218,7 +218,7 @@ pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8])
 /// Parses the numbers of probes per turn from metrics in the format of Prometheus.
 fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     let mut counts: Vec<Count> = Vec::new();
-    let mut lost: Vec<(Turn, u64)> = Vec::new();
+    let mut lost: Vec<(TurnPoint, u64)> = Vec::new();
     for line in metrics.lines() {
         if counts.len().max(lost.len()) > TURNS_MAX {
             return Err(ReportFault::TooMany { what: "switches to probe", most: TURNS_MAX });
@@ -249,7 +249,7 @@ fn short(table: TableView) -> TableView {
 }
 
 /// Parses a sample of a metric: the turn in its labels, and its value.
-fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
+fn row(line: &str, family: &str) -> Result<Option<(TurnPoint, u64)>, ReportFault> {
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
     let wrong = || {
         let reason = format!("`{}` is not a count of probes", line.chars().take(120).collect::<String>());
@@ -263,9 +263,9 @@ fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
     let number = |name: &str| label(name).and_then(|text| text.parse::<u16>().ok()).ok_or_else(wrong);
     let plane = u8::try_from(number("plane")?).ok().filter(|plane| *plane < PLANES_MAX).ok_or_else(wrong)?;
     let turn = match label("tier") {
-        Some("0") => Turn::T0 { plane },
-        Some("1") => Turn::T1 { plane, uplink: number("uplink")? },
-        Some("2") => Turn::T2 { plane, uplink: number("uplink")?, t1_uplink: number("t1_uplink")? },
+        Some("0") => TurnPoint::T0 { plane },
+        Some("1") => TurnPoint::T1 { plane, uplink: number("uplink")? },
+        Some("2") => TurnPoint::T2 { plane, uplink: number("uplink")?, t1_uplink: number("t1_uplink")? },
         Some(_) | None => return Err(wrong()),
     };
     Ok(Some((turn, value.parse().map_err(|_| wrong())?)))
@@ -303,11 +303,14 @@ mod tests {
         );
         let long = Report::read(long.as_bytes(), &metrics(text)).unwrap().long.unwrap();
         assert_eq!(long.len(), 1, "tier 3 does not exist: {long:?}");
-        assert_eq!((long[0].0, long[0].1.lost), (Turn::T1 { plane: 1, uplink: 3 }, 6));
+        assert_eq!((long[0].0, long[0].1.lost), (TurnPoint::T1 { plane: 1, uplink: 3 }, 6));
         assert_eq!(report.denials[0].until, Some(12.5));
-        let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
-        let expected =
-            [(Turn::T0 { plane: 0 }, 12, 2), (t2, 9, 0)].map(|(turn, sent, lost)| Count { turn, sent, lost });
+        let t2 = TurnPoint::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
+        let expected = [(TurnPoint::T0 { plane: 0 }, 12, 2), (t2, 9, 0)].map(|(turn, sent, lost)| Count {
+            turn,
+            sent,
+            lost,
+        });
         assert_eq!(report.counts, expected);
     }
 

@@ -13,7 +13,7 @@ use closc_topology::{Link, Switch};
 use crate::evidence::DEAD_RUN;
 
 /// Counters of a switch in a round, at the first and the second read.
-pub type Twice = [Counters; 2];
+pub type CounterReads = [Counters; 2];
 
 /// A loss counts for at least this time, and at most for twice as long.
 const WINDOW_MS: u64 = 60_000;
@@ -150,7 +150,7 @@ impl Switches {
     }
 
     /// Handles a round.
-    pub(crate) fn take(&mut self, plan: &Plan, round: BTreeMap<Switch, Twice>, now_ms: u64) {
+    pub(crate) fn take(&mut self, plan: &Plan, round: BTreeMap<Switch, CounterReads>, now_ms: u64) {
         for switch in round.keys() {
             self.ports.entry(*switch).or_insert_with(|| ports_of(plan, *switch));
         }

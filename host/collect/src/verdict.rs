@@ -4,10 +4,10 @@
 //! element before it explains the losses, and no other agent's probes contradict this. A switch is named only if all of
 //! its probed cables fail in the same way, and then its cables are not named. So one fault gives one verdict.
 
-mod counted;
-mod dead;
-mod gray;
-mod narrow;
+mod counter_evidence;
+mod dead_cables;
+mod length_limits;
+mod lossy_cables;
 mod swap;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId,
 use crate::element::Element;
 use crate::evidence::Evidence;
 use crate::switches::Switches;
-pub use narrow::Lengths;
+pub use length_limits::Lengths;
 
 /// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,7 @@ pub struct Verdict {
     /// Every witness has reported at or after this time.
     pub reported_ms: u64,
     /// Counters of the switches at both ends, for the direction with more losses.
-    pub counted: Option<Counted>,
+    pub counted: Option<DirectionCounters>,
     /// Number of lost probes that returned with changed bytes.
     pub damaged: u64,
     /// Time since which agents no longer report on the element, in milliseconds since 1970. The verdict is then the
@@ -68,7 +68,7 @@ pub struct Verdict {
 
 /// Counters of switches for one direction of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct DirectionCounters {
     /// The sending switch.
     pub from: Switch,
     /// A lower bound of the packets lost.
@@ -77,7 +77,7 @@ pub struct Counted {
     pub sent: u64,
 }
 
-impl Counted {
+impl DirectionCounters {
     pub(crate) fn share(&self) -> f64 {
         self.lost as f64 / self.sent.max(1) as f64
     }
@@ -110,7 +110,7 @@ impl Verdict {
         if let Some(unheard_ms) = self.unheard_ms {
             let _ = write!(text, "; unheard since {}", clock(unheard_ms, now_ms));
         }
-        if let Some(Counted { from, lost, sent }) = self.counted {
+        if let Some(DirectionCounters { from, lost, sent }) = self.counted {
             let from = plan.topology().naming.switch(from);
             let _ = write!(text, "; {lost} of {sent} packets from {from} did not arrive");
         }
@@ -207,10 +207,10 @@ impl Scene<'_> {
         if kind == Kind::ShortOnly {
             // Only a full-length probe that returns proves recovery.
             if let Element::Cable(link) = element {
-                return narrow::passes(self, link);
+                return length_limits::passes(self, link);
             }
             let mut links = self.plan.fabric().links().filter(|link| element.covers(self.topology(), *link));
-            return links.any(|link| narrow::passes(self, link));
+            return links.any(|link| length_limits::passes(self, link));
         }
         if let Element::Port(port) = element {
             return self.speaks(port.nic).is_some();
@@ -231,11 +231,11 @@ impl Scene<'_> {
 
 /// Returns all current faults.
 pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
-    let mut out = dead::judge(scene);
+    let mut out = dead_cables::judge(scene);
     let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
-    out.extend(gray::judge(scene, &known));
-    out.extend(narrow::judge(scene, &known));
-    counted::complete(scene, &mut out);
+    out.extend(lossy_cables::judge(scene, &known));
+    out.extend(length_limits::judge(scene, &known));
+    counter_evidence::complete(scene, &mut out);
     for verdict in out.iter_mut().filter(|verdict| verdict.kind == Kind::Gray) {
         verdict.damaged = scene.evidence.damaged(scene.topology(), verdict.element);
     }

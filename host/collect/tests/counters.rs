@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use closc_collect::{Collector, Counted, Element, Kind, Options, SwitchesView, Twice};
+use closc_collect::{Collector, CounterReads, DirectionCounters, Element, Kind, Options, SwitchesView};
 use closc_deploy::{Cell, Counters};
 use closc_plan::Plan;
 use closc_topology::{Link, Switch};
@@ -15,12 +15,12 @@ use support::{Fabric, POLL_MS, eight_planes};
 const TRAFFIC: u64 = 20_000;
 
 /// Counters of switches: packets sent and received at each end of each cable.
-struct Counting {
+struct CounterFixture {
     ends: BTreeMap<Link, [(Switch, u16); 2]>,
     counted: BTreeMap<Switch, Counters>,
 }
 
-impl Counting {
+impl CounterFixture {
     fn new(plan: &Plan) -> Self {
         let mut ends: BTreeMap<Link, Vec<(Switch, u16)>> = BTreeMap::new();
         for switch in plan.switches() {
@@ -35,7 +35,10 @@ impl Counting {
             <[_; 2]>::try_from(both).ok()
         };
         let ends = ends.into_iter().filter_map(|(link, both)| Some((link, lower_first(both)?))).collect();
-        Counting { ends, counted: plan.switches().map(|switch| (switch, Counters::default())).collect() }
+        CounterFixture {
+            ends,
+            counted: plan.switches().map(|switch| (switch, Counters::default())).collect(),
+        }
     }
 
     /// Sends traffic. For packets sent upwards or downwards over a cable, `came` returns the cable over which they
@@ -54,7 +57,7 @@ impl Counting {
         }
     }
 
-    fn round(&self) -> BTreeMap<Switch, Twice> {
+    fn round(&self) -> BTreeMap<Switch, CounterReads> {
         self.counted.iter().map(|(switch, own)| (*switch, [own.clone(), own.clone()])).collect()
     }
 }
@@ -76,7 +79,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
     let plan = eight_planes();
     let mut fabric = Fabric::new(plan.clone(), 1);
     let mut collector = collector(&fabric);
-    let mut counting = Counting::new(&plan);
+    let mut counting = CounterFixture::new(&plan);
     let bad = cable(&plan, "p3-t0-002--p3-t1-004");
     for round in 0..20 {
         fabric.now_ms += POLL_MS;
@@ -87,7 +90,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
         collector.judge(fabric.now_ms);
     }
     let [verdict] = &collector.verdicts().cloned().collect::<Vec<_>>()[..] else { panic!("one verdict") };
-    let Counted { from, lost, .. } = verdict.counted.expect("switches count");
+    let DirectionCounters { from, lost, .. } = verdict.counted.expect("switches count");
     let read = SwitchesView { read: 64, ..SwitchesView::default() };
     assert_eq!(collector.summary(fabric.now_ms).switches, read);
     assert_eq!((verdict.element, verdict.kind), (Element::Cable(bad), Kind::Gray));
@@ -111,7 +114,7 @@ fn a_cut_one_way_is_seen_at_once_and_a_restarted_switch_accuses_nobody() {
     let plan = eight_planes();
     let mut fabric = Fabric::new(plan.clone(), 2);
     let mut collector = collector(&fabric);
-    let mut counting = Counting::new(&plan);
+    let mut counting = CounterFixture::new(&plan);
     let cut = cable(&plan, "p1-t0-001--p1-t1-002");
     for round in 0..8 {
         fabric.now_ms += POLL_MS;
@@ -150,7 +153,7 @@ fn swapped_cables_between_switches_are_named_with_each_other() {
         let [one, other] = pair.map(|name| cable(&plan, name));
         let mut fabric = Fabric::new(plan.clone(), 3);
         let mut collector = collector(&fabric);
-        let mut counting = Counting::new(&plan);
+        let mut counting = CounterFixture::new(&plan);
         for round in 0..12 {
             let swapped = round >= 3;
             if round == 3 {

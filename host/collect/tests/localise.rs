@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use closc_collect::{Collector, Element, Options};
-use closc_nic::schedule::Turn;
+use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, PlaneId, Switch};
 
@@ -223,7 +223,7 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
             let mut report = fabric.report(nic);
             if nic == liar {
                 // None of its probes over any uplink returns.
-                for count in report.counts.iter_mut().filter(|c| !matches!(c.turn, Turn::T0 { .. })) {
+                for count in report.counts.iter_mut().filter(|c| !matches!(c.turn, TurnPoint::T0 { .. })) {
                     count.lost = count.sent.min(round * support::PROBES);
                 }
             }
@@ -269,8 +269,10 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
             let mut report = fabric.report(other);
             for count in report.counts.iter_mut().filter(|count| other == nic && count.turn.plane() == 4) {
                 count.lost = match count.turn {
-                    Turn::T0 { .. } => sums[0],
-                    Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } => sums[1 + usize::from(uplink)],
+                    TurnPoint::T0 { .. } => sums[0],
+                    TurnPoint::T1 { uplink, .. } | TurnPoint::T2 { uplink, .. } => {
+                        sums[1 + usize::from(uplink)]
+                    }
                 };
             }
             let source = collector.source(&format!("/run/{at}"));

@@ -4,16 +4,16 @@
 //! Invariants: nothing here waits, reads a clock, or opens a file or socket, so all of it is tested without a network.
 //! A received packet changes no state before its source, segment and cookie have been checked.
 
-mod acknowledged;
+mod acknowledgements;
+mod channel_memory;
 mod channels;
 mod control;
 mod cookies;
 mod groups;
 mod guard;
-mod long;
+mod long_probes;
 mod metrics;
 mod receive;
-mod room;
 mod send;
 mod tick;
 mod view;
@@ -23,29 +23,29 @@ use std::collections::{HashMap, VecDeque};
 use closc_paths::{PlaneAt, Table};
 use closc_paths_engine::{Capacity, DenialId, Engine, OpenFault, ReloadFault, Settings};
 
+use channel_memory::ChannelMemory;
 use channels::Channels;
 use cookies::Cookies;
 use groups::Groups;
-use room::Room;
 
 pub use crate::pace::PortBurst;
 pub use crate::search::T0Port;
+pub use channel_memory::{channel_bytes, channels_of};
 pub use control::{Ban, BanFault, Bans, PIECE_HEADERS, unit_max};
-pub use room::{channel_bytes, channels_of};
 pub use view::{
     ChangeView, ChannelView, Counters, EventView, PathView, PlaneView, StatusView, TableView, WriteView,
 };
 
 use crate::choose::{Transport, flow_hash};
 use crate::localise::Record;
-use crate::losses::{Loss, Losses, Silence, Unanswered};
+use crate::losses::{Loss, Losses, Silence, UnansweredPacket};
 use crate::pace::{Pace, Rate};
 use crate::probes::Probes;
 use crate::region::Region;
 use crate::run_clock::RunClock;
-use crate::schedule::{Schedule, Turn};
+use crate::schedule::{Schedule, TurnPoint};
 use crate::search::Search;
-use crate::sent::Cargo;
+use crate::sent_log::Cargo;
 use crate::share::Shares;
 use crate::wire::{Identity, Segment};
 
@@ -139,7 +139,7 @@ pub struct Dscp {
 
 /// The table, and the time.
 #[derive(Debug, Clone, Copy)]
-pub struct At<'a> {
+pub struct AgentContext<'a> {
     /// The table in use.
     pub table: &'a Table<'a>,
     /// Nanoseconds of a monotonic clock.
@@ -189,9 +189,9 @@ pub struct Agent {
     ports: Vec<Port>,
     channels: Channels,
     by_address: HashMap<[u8; 16], usize>,
-    room: Room,
+    room: ChannelMemory,
     schedule: Schedule,
-    records: Vec<(Turn, Record)>,
+    records: Vec<(TurnPoint, Record)>,
     probes: Probes,
     /// When each port may send a long probe to a switch again.
     long_ready_ns: Vec<u64>,
@@ -221,8 +221,13 @@ pub struct Agent {
 
 impl Agent {
     /// Makes an agent. `epoch` must differ from that of the previous process.
-    pub fn new(at: &At<'_>, options: Options, region: Region, epoch: u16) -> Result<Agent, OpenFault> {
-        let room = Room::new(at.table, &options);
+    pub fn new(
+        at: &AgentContext<'_>,
+        options: Options,
+        region: Region,
+        epoch: u16,
+    ) -> Result<Agent, OpenFault> {
+        let room = ChannelMemory::new(at.table, &options);
         let mut capacity = Capacity::of(at.table, room.channels);
         capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * room.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
@@ -274,7 +279,11 @@ impl Agent {
 
     /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new table end.
     /// They are returned with the reason.
-    pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<Vec<(u64, BanFault)>, ReloadFault> {
+    pub fn reload(
+        &mut self,
+        old: &AgentContext<'_>,
+        new: &AgentContext<'_>,
+    ) -> Result<Vec<(u64, BanFault)>, ReloadFault> {
         let mut gone = Vec::new();
         self.engine.reload(old.table, new.table, new.now_ns, |path| gone.push(path))?;
         for channel in &mut self.channels {
@@ -292,7 +301,7 @@ impl Agent {
         self.segments = segments(new.table, self.options.downlink);
         self.schedule = schedule(new, &self.options);
         let known = std::mem::take(&mut self.records);
-        let of = |turn: &Turn, at| record(&known, *turn).copied().unwrap_or_else(|| Record::at(at));
+        let of = |turn: &TurnPoint, at| record(&known, *turn).copied().unwrap_or_else(|| Record::at(at));
         self.records =
             self.schedule.turns().iter().zip(0..).map(|(turn, at)| (*turn, of(turn, at))).collect();
         Ok(self.guard_again(new))
@@ -340,7 +349,7 @@ impl Agent {
             for sent in channel.sent.without_verdict() {
                 let Cargo::Chunk { write, .. } = sent.cargo else { continue };
                 if is_open(write) {
-                    silence.take(Unanswered::of(channel.address.into(), sent));
+                    silence.take(UnansweredPacket::of(channel.address.into(), sent));
                 } else {
                     silence.others += 1;
                 }
@@ -367,16 +376,16 @@ impl Agent {
 }
 
 /// Finds the index of a switch in the records, which are sorted in the order of the schedule.
-fn place_of(records: &[(Turn, Record)], turn: Turn) -> Option<usize> {
+fn place_of(records: &[(TurnPoint, Record)], turn: TurnPoint) -> Option<usize> {
     records.binary_search_by_key(&turn.order(), |(other, _)| other.order()).ok()
 }
 
 /// Finds the record of a switch.
-fn record(records: &[(Turn, Record)], turn: Turn) -> Option<&Record> {
+fn record(records: &[(TurnPoint, Record)], turn: TurnPoint) -> Option<&Record> {
     place_of(records, turn).map(|place| &records[place].1)
 }
 
-fn schedule(at: &At<'_>, options: &Options) -> Schedule {
+fn schedule(at: &AgentContext<'_>, options: &Options) -> Schedule {
     Schedule::new(at.table, options.downlink, (options.probe_tiers, options.probe_period_ns), at.now_ns)
 }
 

@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, At, Ban};
+use crate::agent::{Agent, AgentContext, Ban};
 
 /// Maximum length of a line.
 pub const LINE_MAX: usize = 16 * 1024;
@@ -127,7 +127,7 @@ fn value(of: impl Serialize) -> Value {
 
 /// Returns the answer for a change of denials that could not be saved. A new denial is dropped, because a restart would
 /// lose it. An ended denial stays ended, so that `allow` works on a full disk.
-pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Answer {
+pub fn unsaved(agent: &mut Agent, at: &AgentContext<'_>, change: Change, why: &str) -> Answer {
     Answer::Now(match change {
         Change::Denied(id) => {
             agent.allow(at, id);
@@ -140,7 +140,7 @@ pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Ans
 }
 
 /// Answers a line. `unix` is the time in seconds since 1970. Also returns the change of denials.
-pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
+pub fn answer(agent: &mut Agent, at: &AgentContext<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
     match serde_json::from_slice::<Request>(line) {
         Ok(request) => respond(agent, at, request, unix),
         Err(error) => (Answer::Now(fault(error)), None),
@@ -148,7 +148,12 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
 }
 
 /// Answers a request. `unix` is the time in seconds since 1970. Also returns the change of denials.
-pub fn respond(agent: &mut Agent, at: &At<'_>, request: Request, unix: f64) -> (Answer, Option<Change>) {
+pub fn respond(
+    agent: &mut Agent,
+    at: &AgentContext<'_>,
+    request: Request,
+    unix: f64,
+) -> (Answer, Option<Change>) {
     let now = match request {
         Request::Status {} => value(agent.status(at)),
         Request::Paths { to } => match agent.paths(at, to.octets()) {

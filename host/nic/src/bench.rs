@@ -11,7 +11,7 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use closc_nic::agent::{Agent, At, Counters, Options};
+use closc_nic::agent::{Agent, AgentContext, Counters, Options};
 use closc_nic::batch::Batch;
 use closc_nic::io::machine::Machine;
 use closc_nic::io::ports::Names;
@@ -118,7 +118,7 @@ impl Bench {
 
     fn open(
         &self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         options: Options,
         downlink: u16,
         stamped: bool,
@@ -140,9 +140,9 @@ impl Bench {
         downlink: u16,
         size: usize,
         (count, stamped): (u64, bool),
-    ) -> Result<Sending, Fault> {
+    ) -> Result<SendCost, Fault> {
         let started = Instant::now();
-        let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
+        let at = || AgentContext { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
         let (mut agent, mut machine) = self.open(&at(), Options::default(), downlink, stamped)?;
         if self.xdp {
             machine.use_xdp();
@@ -169,14 +169,14 @@ impl Bench {
         }
         machine.flush();
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
-        Ok(Sending { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
+        Ok(SendCost { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
     }
 
     /// Probes switches in bursts, as the agent does, and handles the answers. A second run sends frames that no switch
     /// accepts. The difference is the work of switches in the same kernel.
     fn probe(&self, table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
         let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
-        let run = |unheard| Probing::run(self, (table, downlink), options, (unheard, stamped));
+        let run = |unheard| ProbeCost::run(self, (table, downlink), options, (unheard, stamped));
         let (all, alone) = (run(false)?, run(true)?);
         let (each, sending) = (all.each(all.seconds_busy), all.each(all.seconds_sending));
         let own = each - sending + alone.each(alone.seconds_sending);
@@ -198,7 +198,7 @@ impl Bench {
 }
 
 /// The cost of sending.
-struct Sending {
+struct SendCost {
     size: usize,
     made: u64,
     sent: u64,
@@ -208,16 +208,16 @@ struct Sending {
     seconds_handing: f64,
 }
 
-impl Sending {
+impl SendCost {
     /// Returns millions of packets per second of processor time.
     fn each(&self) -> f64 {
         self.sent as f64 / self.seconds_busy.max(0.01) / 1e6
     }
 }
 
-impl fmt::Display for Sending {
+impl fmt::Display for SendCost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sending { size, made, sent, seconds, .. } = self;
+        let SendCost { size, made, sent, seconds, .. } = self;
         let rate = *sent as f64 / seconds;
         let bits = rate * (size + 56) as f64 * 8.0 / 1e9;
         let (rate, each) = (rate / 1e6, self.each());
@@ -231,7 +231,7 @@ impl fmt::Display for Sending {
 }
 
 /// The cost of probes.
-struct Probing {
+struct ProbeCost {
     probes: u64,
     answers: u64,
     seconds: f64,
@@ -242,16 +242,16 @@ struct Probing {
     waited_ns: Vec<u64>,
 }
 
-impl Probing {
+impl ProbeCost {
     /// Sends probes for the duration `PROBING`. With `unheard`, frames go to a MAC address that no switch has.
     fn run(
         bench: &Bench,
         (table, downlink): (&Table<'_>, u16),
         options: Options,
         (unheard, stamped): (bool, bool),
-    ) -> Result<Probing, Fault> {
+    ) -> Result<ProbeCost, Fault> {
         let started = Instant::now();
-        let at = || At { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
+        let at = || AgentContext { table, now_ns: started.elapsed().as_nanos() as u64 + 1 };
         let (mut agent, mut machine) = bench.open(&at(), options, downlink, stamped)?;
         if unheard {
             for plane in 0..agent.ports().len() {
@@ -288,7 +288,7 @@ impl Probing {
         let (seconds, seconds_busy) = (began.elapsed().as_secs_f64(), processor() - busy);
         let &Counters { probes, probe_answers: answers, .. } = agent.counters();
         waited_ns.sort_unstable();
-        Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
+        Ok(ProbeCost { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
     }
 
     /// Returns a quantile of the times that answers waited.

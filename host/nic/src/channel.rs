@@ -4,11 +4,11 @@ use closc_paths::Destination;
 use closc_paths_engine::PathId;
 
 use crate::congestion::Congestion;
-use crate::overtaken::Overtaken;
 use crate::reorder::{self, Reorder};
-use crate::sent::{self, SentLog};
+use crate::reordered_paths::OvertakenPaths;
+use crate::sent_log::{self, SentLog};
 use crate::share::{Grant, Usage};
-use crate::writes::{Arriving, Leaving};
+use crate::writes::{IncomingWrites, OutgoingWrite};
 
 /// Maximum number of congestion marks in one acknowledgement.
 pub(crate) const MARKS: usize = 16;
@@ -54,9 +54,9 @@ pub struct Channel {
     /// Reordering buffer for packets from it.
     pub reorder: Reorder,
     /// Incoming writes.
-    pub arriving: Arriving,
+    pub arriving: IncomingWrites,
     /// Outgoing writes.
-    pub leaving: Vec<Leaving>,
+    pub leaving: Vec<OutgoingWrite>,
     /// Time of the last packet or message from its agent, on the clock that stops while the process does not run.
     pub alive_ns: Option<u64>,
     /// Time of the last numbered packet sent or received, except probes sent.
@@ -76,7 +76,7 @@ pub struct Channel {
     /// again immediately.
     pub(crate) suspects: Vec<(u8, u32, bool)>,
     /// Paths from it whose packets were overtaken.
-    pub(crate) overtaken: Overtaken,
+    pub(crate) overtaken: OvertakenPaths,
     /// Counters.
     pub tally: Tally,
 }
@@ -127,7 +127,7 @@ impl Channel {
             grant: Grant::new(now_ns),
             usage: Usage::default(),
             reorder: Reorder::new(limits.window, limits.reorder_ns, limits.reorder_bytes),
-            arriving: Arriving::default(),
+            arriving: IncomingWrites::default(),
             leaving: Vec::new(),
             alive_ns: None,
             used_ns: now_ns,
@@ -140,7 +140,7 @@ impl Channel {
             look_at_ns: now_ns,
             probe_round: 0,
             suspects: Vec::with_capacity(SUSPECTS),
-            overtaken: Overtaken::default(),
+            overtaken: OvertakenPaths::default(),
             tally: Tally::default(),
         }
     }
@@ -182,7 +182,7 @@ impl Channel {
     /// Returns the memory of a channel without traffic, in bytes.
     pub(crate) fn least_bytes() -> usize {
         let suspects = SUSPECTS * size_of::<(u8, u32, bool)>();
-        size_of::<Channel>() + sent::LEAST_BYTES + reorder::LEAST_BYTES + suspects
+        size_of::<Channel>() + sent_log::LEAST_BYTES + reorder::LEAST_BYTES + suspects
     }
 
     /// Returns its memory beyond [`Self::least_bytes`].

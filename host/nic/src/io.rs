@@ -1,16 +1,16 @@
 //! All access to the machine: devices, sockets, files, the clock.
 
-mod asking;
 pub mod client;
+mod descriptor_store;
 pub mod doctor;
 mod hold;
-mod kept;
+mod log_lines;
 pub mod machine;
 pub mod notify;
 mod orders;
 pub mod ports;
+mod queries;
 pub mod run;
-mod said;
 pub mod scrape;
 pub mod serve;
 pub mod setup;

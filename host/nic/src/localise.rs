@@ -1,13 +1,13 @@
 //! Localisation of faults from probe results.
 //!
-//! In: results of the probes for each [`Turn`], and the state of the NIC's ports. Out: findings in order of confidence,
-//! each with its counts. Invariants: a switch or cable is named only if nothing before it on the path is dead, and
-//! losses before it do not explain its own. So one fault gives one finding.
+//! In: results of the probes for each [`TurnPoint`], and the state of the NIC's ports. Out: findings in order of
+//! confidence, each with its counts. Invariants: a switch or cable is named only if nothing before it on the path is
+//! dead, and losses before it do not explain its own. So one fault gives one finding.
 
 use serde::Serialize;
 
-use crate::long::{Long, NARROW_RUN};
-use crate::schedule::Turn;
+use crate::long_probes::{LongProbes, NARROW_RUN};
+use crate::schedule::TurnPoint;
 use crate::wire::SELF_PROBE_BYTES as SHORT_BYTES;
 
 /// Number of results that are kept per turn.
@@ -31,13 +31,13 @@ pub struct Record {
     /// Number of consecutive lost probes.
     pub in_a_row: u32,
     /// Results of long probes, which are counted separately.
-    pub(crate) long: Long,
+    pub(crate) long: LongProbes,
 }
 
 impl Record {
     /// An empty record for the turn at this index of the schedule.
     pub(crate) fn at(place: usize) -> Record {
-        Record { long: Long::staggered(place), ..Record::default() }
+        Record { long: LongProbes::staggered(place), ..Record::default() }
     }
 
     /// Records a result.
@@ -143,11 +143,11 @@ impl Finding {
 
 /// Finds faulty elements. `up` returns whether a plane's port is up; `parallel` is the number of cables between a T0
 /// and a T1.
-pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u16) -> Vec<Finding> {
+pub fn localise(records: &[(TurnPoint, Record)], up: impl Fn(u8) -> bool, parallel: u16) -> Vec<Finding> {
     let mut findings = narrow(records, &up);
     let t0s = records.iter().filter_map(|(turn, record)| match turn {
-        Turn::T0 { plane } => Some((*plane, *record)),
-        Turn::T1 { .. } | Turn::T2 { .. } => None,
+        TurnPoint::T0 { plane } => Some((*plane, *record)),
+        TurnPoint::T1 { .. } | TurnPoint::T2 { .. } => None,
     });
     for (plane, t0) in t0s {
         let (lost, sent) = t0.lately();
@@ -174,12 +174,12 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
 }
 
 /// Checks the uplinks of a plane, given the share `before` of lost probes to the T0.
-fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) -> Vec<Finding> {
+fn uplinks(records: &[(TurnPoint, Record)], plane: u8, before: f64, parallel: u16) -> Vec<Finding> {
     let of_plane: Vec<(u16, Record)> = records
         .iter()
         .filter_map(|(turn, record)| match turn {
-            Turn::T1 { plane: p, uplink } if *p == plane => Some((*uplink, *record)),
-            Turn::T0 { .. } | Turn::T1 { .. } | Turn::T2 { .. } => None,
+            TurnPoint::T1 { plane: p, uplink } if *p == plane => Some((*uplink, *record)),
+            TurnPoint::T0 { .. } | TurnPoint::T1 { .. } | TurnPoint::T2 { .. } => None,
         })
         .collect();
     let dead_t1 = |uplink: u16| {
@@ -206,11 +206,11 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
 }
 
 /// Checks the cables from good T1s of a plane to T2s.
-fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
+fn beyond(records: &[(TurnPoint, Record)], plane: u8, before: f64) -> Vec<Finding> {
     let mut out = Vec::new();
     for (turn, record) in records {
-        let Turn::T2 { plane: p, uplink, t1_uplink } = *turn else { continue };
-        let t1 = records.iter().find(|(other, _)| *other == Turn::T1 { plane, uplink });
+        let TurnPoint::T2 { plane: p, uplink, t1_uplink } = *turn else { continue };
+        let t1 = records.iter().find(|(other, _)| *other == TurnPoint::T1 { plane, uplink });
         let t1 = t1.map(|(_, record)| *record).unwrap_or_default();
         if p != plane || t1.is_dead() {
             continue;
@@ -228,23 +228,23 @@ fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
 }
 
 /// Finds elements that pass short packets only. On each path, the first one is named.
-fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
-    let is_wide = |turn: Turn| {
+fn narrow(records: &[(TurnPoint, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
+    let is_wide = |turn: TurnPoint| {
         let before = records.iter().find(|(other, _)| *other == turn);
         before.is_none_or(|(_, record)| !record.long.is_narrow())
     };
-    let culprit = |turn: Turn| match turn {
-        Turn::T0 { plane } => Some(Culprit::NicCable { plane }),
-        Turn::T1 { plane, uplink } => {
-            is_wide(Turn::T0 { plane }).then_some(Culprit::Uplink { plane, uplink })
+    let culprit = |turn: TurnPoint| match turn {
+        TurnPoint::T0 { plane } => Some(Culprit::NicCable { plane }),
+        TurnPoint::T1 { plane, uplink } => {
+            is_wide(TurnPoint::T0 { plane }).then_some(Culprit::Uplink { plane, uplink })
         }
-        Turn::T2 { plane, uplink, t1_uplink } => {
-            let before = [Turn::T0 { plane }, Turn::T1 { plane, uplink }];
+        TurnPoint::T2 { plane, uplink, t1_uplink } => {
+            let before = [TurnPoint::T0 { plane }, TurnPoint::T1 { plane, uplink }];
             before.into_iter().all(is_wide).then_some(Culprit::T1Uplink { plane, uplink, t1_uplink })
         }
     };
     let all = records.iter().filter(|(turn, record)| up(turn.plane()) && record.is_narrow());
-    let finding = |(turn, record): &(Turn, Record)| {
+    let finding = |(turn, record): &(TurnPoint, Record)| {
         let (lost, sent) = record.lately();
         let share = (f64::from(lost) / f64::from(sent.max(1))).max(GRAY_MAX);
         let run = record.long.in_a_row;
@@ -298,9 +298,9 @@ mod tests {
         record
     }
 
-    fn plane(t0: Record, uplinks: &[Record]) -> Vec<(Turn, Record)> {
-        let t1 = uplinks.iter().enumerate().map(|(n, r)| (Turn::T1 { plane: 0, uplink: n as u16 }, *r));
-        [(Turn::T0 { plane: 0 }, t0)].into_iter().chain(t1).collect()
+    fn plane(t0: Record, uplinks: &[Record]) -> Vec<(TurnPoint, Record)> {
+        let t1 = uplinks.iter().enumerate().map(|(n, r)| (TurnPoint::T1 { plane: 0, uplink: n as u16 }, *r));
+        [(TurnPoint::T0 { plane: 0 }, t0)].into_iter().chain(t1).collect()
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn a_cable_behind_a_t1_is_named_if_the_t1_is_good() {
         let (good, dead) = (record(&[true; 20]), record(&[false; 5]));
-        let t2 = |t1_uplink| Turn::T2 { plane: 0, uplink: 1, t1_uplink };
+        let t2 = |t1_uplink| TurnPoint::T2 { plane: 0, uplink: 1, t1_uplink };
         let with = |t1: Record| {
             let mut records = plane(good, &[good, t1]);
             records.extend([(t2(0), good), (t2(1), dead)]);

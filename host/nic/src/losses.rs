@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sent::{Cargo, Sent};
+use crate::sent_log::{Cargo, PacketInFlight};
 
 /// Number of losses that are kept.
 pub const LOSSES_MAX: usize = 2048;
@@ -42,21 +42,21 @@ pub struct Loss {
 
 impl Loss {
     /// A loss of a packet to a NIC. [`Losses::push`] assigns its number.
-    pub fn of(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
-        let Sent { number: packet, plane, entropy, at_ns: sent_ns, cargo, .. } = *sent;
+    pub fn of(to: Ipv6Addr, sent: &PacketInFlight, known_ns: u64) -> Loss {
+        let PacketInFlight { number: packet, plane, entropy, at_ns: sent_ns, cargo, .. } = *sent;
         let probe = cargo == Cargo::Probe;
         Loss { number: 0, to, plane, entropy, packet, sent_ns, known_ns, came: false, probe }
     }
 
     /// A packet that was declared lost but arrived.
-    pub(crate) fn came(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
+    pub(crate) fn came(to: Ipv6Addr, sent: &PacketInFlight, known_ns: u64) -> Loss {
         Loss { came: true, ..Loss::of(to, sent, known_ns) }
     }
 }
 
 /// A packet of an unfinished write that is neither acknowledged nor lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unanswered {
+pub struct UnansweredPacket {
     /// The NIC that it was sent to.
     pub to: Ipv6Addr,
     /// Its path.
@@ -67,10 +67,10 @@ pub struct Unanswered {
     pub sent_ns: u64,
 }
 
-impl Unanswered {
+impl UnansweredPacket {
     /// Describes a packet to a NIC.
-    pub(crate) fn of(to: Ipv6Addr, sent: &Sent) -> Unanswered {
-        Unanswered { to, entropy: sent.entropy, packet: sent.number, sent_ns: sent.at_ns }
+    pub(crate) fn of(to: Ipv6Addr, sent: &PacketInFlight) -> UnansweredPacket {
+        UnansweredPacket { to, entropy: sent.entropy, packet: sent.number, sent_ns: sent.at_ns }
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Silence {
     /// Number of such packets of unfinished writes.
     pub count: u64,
     /// The first of them.
-    pub packets: Vec<Unanswered>,
+    pub packets: Vec<UnansweredPacket>,
     /// Other such packets: those of finished writes, and those that left the log before an answer.
     #[serde(default)]
     pub others: u64,
@@ -88,7 +88,7 @@ pub struct Silence {
 
 impl Silence {
     /// Adds a packet.
-    pub(crate) fn take(&mut self, packet: Unanswered) {
+    pub(crate) fn take(&mut self, packet: UnansweredPacket) {
         self.count += 1;
         if self.packets.len() < LOSSES_MAX {
             self.packets.push(packet);

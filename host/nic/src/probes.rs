@@ -3,7 +3,7 @@
 //! In: probes as they are sent and as they return. Out: results. Invariants: an answer counts once, and only if it
 //! belongs to a probe of this process; memory is bounded.
 
-use crate::schedule::Turn;
+use crate::schedule::TurnPoint;
 
 /// Maximum number of probes in flight.
 const ROOM: usize = 1024;
@@ -12,9 +12,9 @@ const ROOM: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A switch, and its index in the schedule.
-    Switch(Turn, usize),
+    Switch(TurnPoint, usize),
     /// A switch and its index, as above, with a long probe and the length of its IP packet.
-    Long(Turn, usize, u16),
+    Long(TurnPoint, usize, u16),
     /// The T0 of another plane, over a port whose own T0 does not answer.
     Other {
         /// The port, by its plane.
@@ -36,7 +36,7 @@ pub enum Target {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct UnderWay {
+struct ProbeInFlight {
     id: u32,
     target: Target,
     /// Time at which it was sent: on the clock that stops while the process does not run, and in real time.
@@ -48,7 +48,7 @@ struct UnderWay {
 /// The probes of one NIC.
 #[derive(Debug)]
 pub struct Probes {
-    ring: Vec<UnderWay>,
+    ring: Vec<ProbeInFlight>,
     next: u32,
     oldest: u32,
     timeout_ns: u64,
@@ -57,8 +57,8 @@ pub struct Probes {
 impl Probes {
     /// Creates an empty set of probes.
     pub fn new(timeout_ns: u64) -> Self {
-        let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
-        let none = UnderWay { id: 0, target, sent_ns: 0, at_ns: 0, open: false };
+        let target = Target::Switch(TurnPoint::T0 { plane: 0 }, 0);
+        let none = ProbeInFlight { id: 0, target, sent_ns: 0, at_ns: 0, open: false };
         Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
     }
 
@@ -69,7 +69,7 @@ impl Probes {
             return None;
         }
         let id = self.next;
-        self.ring[id as usize % ROOM] = UnderWay { id, target, sent_ns, at_ns, open: true };
+        self.ring[id as usize % ROOM] = ProbeInFlight { id, target, sent_ns, at_ns, open: true };
         self.next = self.next.wrapping_add(1);
         Some(id)
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn an_answer_counts_once_and_in_time() {
         let mut probes = Probes::new(100);
-        let target = Target::Switch(Turn::T1 { plane: 1, uplink: 2 }, 3);
+        let target = Target::Switch(TurnPoint::T1 { plane: 1, uplink: 2 }, 3);
         let (first, second) =
             (probes.sent(target, 0, 1_000).unwrap(), probes.sent(target, 10, 1_010).unwrap());
         assert_eq!(probes.answered(second, 1_015), Some((target, 5)));
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn no_more_are_under_way_than_there_is_room_for() {
         let mut probes = Probes::new(100);
-        let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
+        let target = Target::Switch(TurnPoint::T0 { plane: 0 }, 0);
         assert_eq!((0..5000).filter_map(|_| probes.sent(target, 0, 0)).count(), ROOM);
         assert_eq!(std::iter::from_fn(|| probes.missed(100)).count(), ROOM);
         assert!(probes.sent(target, 101, 101).is_some());

@@ -15,14 +15,14 @@ const WINDOW_MIN: usize = 64;
 const LOOK_BACK: u32 = 32;
 
 /// A waiting packet; `None` if its contents were for the agent.
-type Waiting = Option<Vec<u8>>;
+type BufferedPacket = Option<Vec<u8>>;
 
 /// Memory of the smallest buffer.
-pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
+pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<BufferedPacket>>();
 
 /// The handling of a received packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum ReceiveOutcome {
     /// It was next in order. It was passed on, with the packets that waited for it.
     InOrder,
     /// It waits for earlier packets.
@@ -43,7 +43,7 @@ pub struct Reorder {
     first: u32,
     /// One past the highest number that arrived.
     end: u32,
-    waiting: Vec<Option<Waiting>>,
+    waiting: Vec<Option<BufferedPacket>>,
     /// Maximum number of waiting packets after enlarging the buffer.
     room_max: usize,
     n_waiting: usize,
@@ -107,12 +107,12 @@ impl Reorder {
     pub(crate) fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
         let ahead = number.wrapping_sub(self.next) as usize;
         let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
-        needed.then_some(self.waiting.len() * size_of::<Option<Waiting>>())
+        needed.then_some(self.waiting.len() * size_of::<Option<BufferedPacket>>())
     }
 
     /// Returns the memory of the buffer beyond its minimum, in bytes, without the packets in it.
     pub(crate) fn wide_bytes(&self) -> usize {
-        self.waiting.len() * size_of::<Option<Waiting>>() - LEAST_BYTES
+        self.waiting.len() * size_of::<Option<BufferedPacket>>() - LEAST_BYTES
     }
 
     /// Doubles the buffer, up to its maximum.
@@ -128,7 +128,7 @@ impl Reorder {
     }
 
     fn resize(&mut self, room: usize) {
-        let mut waiting: Vec<Option<Waiting>> = (0..room).map(|_| None).collect();
+        let mut waiting: Vec<Option<BufferedPacket>> = (0..room).map(|_| None).collect();
         for number in (0..self.waiting.len().min(room) as u32).map(|n| self.next.wrapping_add(n)) {
             let slot = self.slot(number);
             waiting[number as usize & (room - 1)] = self.waiting[slot].take();
@@ -143,7 +143,7 @@ impl Reorder {
         packet: Option<&[u8]>,
         now_ns: u64,
         out: &mut impl FnMut(&[u8]),
-    ) -> Taken {
+    ) -> ReceiveOutcome {
         if self.epoch != Some(epoch) {
             // The sender started a new epoch. Packets waiting from the old one are passed on.
             self.flush(out);
@@ -172,13 +172,13 @@ impl Reorder {
             }
             self.next = self.next.wrapping_add(1);
             self.drain(now_ns, out);
-            return Taken::InOrder;
+            return ReceiveOutcome::InOrder;
         }
         let place = self.slot(number);
         let slot = &mut self.waiting[place];
         if slot.is_some() {
             self.duplicates += 1;
-            return Taken::Duplicate;
+            return ReceiveOutcome::Duplicate;
         }
         if self.n_waiting == 0 {
             self.since_ns = now_ns;
@@ -190,21 +190,26 @@ impl Reorder {
         while self.bytes > self.budget {
             self.pass_over(now_ns, out);
         }
-        Taken::Waits
+        ReceiveOutcome::Waits
     }
 
-    fn take_old(&mut self, number: u32, packet: Option<&[u8]>, out: &mut impl FnMut(&[u8])) -> Taken {
+    fn take_old(
+        &mut self,
+        number: u32,
+        packet: Option<&[u8]>,
+        out: &mut impl FnMut(&[u8]),
+    ) -> ReceiveOutcome {
         let age = self.end.wrapping_sub(number) as usize;
         let (word, bit) = place(number);
         if age > SACK_BITS || self.came[word] >> bit & 1 == 1 {
             self.duplicates += 1;
-            return Taken::Duplicate;
+            return ReceiveOutcome::Duplicate;
         }
         self.came[word] |= 1 << bit;
         if let Some(packet) = packet {
             out(packet);
         }
-        Taken::Late
+        ReceiveOutcome::Late
     }
 
     /// Records that a number arrived, and drops numbers that leave the acknowledgement window.
@@ -300,7 +305,7 @@ fn place(number: u32) -> (usize, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sent::has_bit;
+    use crate::sent_log::has_bit;
 
     fn feed(reorder: &mut Reorder, numbers: &[u32], now: u64) -> Vec<u8> {
         let mut out = Vec::new();
@@ -350,7 +355,7 @@ mod tests {
         feed(&mut reorder, &[0], 0);
         for number in (2..=300).rev().step_by(3) {
             while let Some(bytes) = reorder.wants_bytes((1, number)) {
-                assert_eq!(bytes, reorder.waiting.len() * size_of::<Option<Waiting>>());
+                assert_eq!(bytes, reorder.waiting.len() * size_of::<Option<BufferedPacket>>());
                 reorder.widen();
             }
             assert!(feed(&mut reorder, &[number], 0).is_empty());

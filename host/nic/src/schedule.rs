@@ -9,7 +9,7 @@ use closc_paths::{Header, Reason, Table};
 
 /// The switch at which a probe turns back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Turn {
+pub enum TurnPoint {
     /// At the own T0.
     T0 {
         /// The plane.
@@ -33,20 +33,20 @@ pub enum Turn {
     },
 }
 
-impl Turn {
+impl TurnPoint {
     /// Returns its plane.
     pub fn plane(self) -> u8 {
         match self {
-            Turn::T0 { plane } | Turn::T1 { plane, .. } | Turn::T2 { plane, .. } => plane,
+            TurnPoint::T0 { plane } | TurnPoint::T1 { plane, .. } | TurnPoint::T2 { plane, .. } => plane,
         }
     }
 
     /// Returns its sort key; schedules are sorted by it.
     pub(crate) fn order(self) -> (u8, u8, u16, u16) {
         let (uplink, t1_uplink) = match self {
-            Turn::T0 { .. } => (0, 0),
-            Turn::T1 { uplink, .. } => (uplink, 0),
-            Turn::T2 { uplink, t1_uplink, .. } => (uplink, t1_uplink),
+            TurnPoint::T0 { .. } => (0, 0),
+            TurnPoint::T1 { uplink, .. } => (uplink, 0),
+            TurnPoint::T2 { uplink, t1_uplink, .. } => (uplink, t1_uplink),
         };
         (self.plane(), self.tier(), uplink, t1_uplink)
     }
@@ -54,9 +54,9 @@ impl Turn {
     /// Returns the tier of the switch.
     pub(crate) fn tier(self) -> u8 {
         match self {
-            Turn::T0 { .. } => 0,
-            Turn::T1 { .. } => 1,
-            Turn::T2 { .. } => 2,
+            TurnPoint::T0 { .. } => 0,
+            TurnPoint::T1 { .. } => 1,
+            TurnPoint::T2 { .. } => 2,
         }
     }
 }
@@ -85,16 +85,16 @@ fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
 }
 
 /// Returns whether all paths over the switch and cable of a turn are absent.
-fn is_absent(table: &Table<'_>, downlink: u16, turn: Turn) -> bool {
+fn is_absent(table: &Table<'_>, downlink: u16, turn: TurnPoint) -> bool {
     let within = |range: Option<(u16, u16)>, value: Option<u16>| match (range, value) {
         (None, _) => true,
         (Some((first, last)), Some(value)) => (first..=last).contains(&value),
         (Some(_), None) => false,
     };
     let (uplink, t1_uplink) = match turn {
-        Turn::T0 { .. } => (None, None),
-        Turn::T1 { uplink, .. } => (Some(uplink), None),
-        Turn::T2 { uplink, t1_uplink, .. } => (Some(uplink), Some(t1_uplink)),
+        TurnPoint::T0 { .. } => (None, None),
+        TurnPoint::T1 { uplink, .. } => (Some(uplink), None),
+        TurnPoint::T2 { uplink, t1_uplink, .. } => (Some(uplink), Some(t1_uplink)),
     };
     table.denied().filter(|d| d.plane == turn.plane() && d.reason == Reason::Absent).any(|d| {
         let s = d.scope;
@@ -110,7 +110,7 @@ fn is_absent(table: &Table<'_>, downlink: u16, turn: Turn) -> bool {
 /// The probes of one NIC.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    turns: Vec<Turn>,
+    turns: Vec<TurnPoint>,
     period_ns: u64,
     next: usize,
     started_ns: u64,
@@ -133,12 +133,12 @@ impl Schedule {
             shared || beyond.iter().any(|(other, _)| *other == uplink)
         };
         let planes = || 0..h.planes;
-        let mut turns: Vec<Turn> = planes().map(|plane| Turn::T0 { plane }).collect();
+        let mut turns: Vec<TurnPoint> = planes().map(|plane| TurnPoint::T0 { plane }).collect();
         for uplink in (0..h.t0_uplinks).filter(|uplink| mine(*uplink)) {
-            turns.extend(planes().map(|plane| Turn::T1 { plane, uplink }));
+            turns.extend(planes().map(|plane| TurnPoint::T1 { plane, uplink }));
         }
         for (uplink, t1_uplink) in beyond {
-            turns.extend(planes().map(|plane| Turn::T2 { plane, uplink, t1_uplink }));
+            turns.extend(planes().map(|plane| TurnPoint::T2 { plane, uplink, t1_uplink }));
         }
         turns.retain(|turn| turn.tier() <= tiers && !is_absent(table, downlink, *turn));
         // Sort by plane. Probes of a cable and of the elements before it are then sent together, and probes interleave
@@ -152,13 +152,13 @@ impl Schedule {
     }
 
     /// Returns all turns.
-    pub fn turns(&self) -> &[Turn] {
+    pub fn turns(&self) -> &[TurnPoint] {
         &self.turns
     }
 
     /// Returns the next probe if it is due, and its index in [`Self::turns`]. After a long pause, missed probes are not
     /// made up for.
-    pub fn due(&mut self, now_ns: u64) -> Option<(usize, Turn)> {
+    pub fn due(&mut self, now_ns: u64) -> Option<(usize, TurnPoint)> {
         if self.turns.is_empty() || now_ns < self.due_at() {
             return None;
         }
@@ -237,17 +237,17 @@ pub(crate) mod tests {
             let table = Table::open(&bytes).unwrap();
             for downlink in 0..3 {
                 let schedule = Schedule::new(&table, downlink, (2, 1000), 0);
-                let t0s = schedule.turns().iter().filter(|turn| matches!(turn, Turn::T0 { .. })).count();
+                let t0s = schedule.turns().iter().filter(|turn| matches!(turn, TurnPoint::T0 { .. })).count();
                 assert_eq!(t0s, 2, "every NIC probes its own T0s");
                 for turn in schedule.turns() {
                     match *turn {
-                        Turn::T0 { .. } => {}
-                        Turn::T1 { plane, uplink } => {
+                        TurnPoint::T0 { .. } => {}
+                        TurnPoint::T1 { plane, uplink } => {
                             *uplinks.entry((group, plane, uplink)).or_default() += 1;
                         }
-                        Turn::T2 { plane, uplink, t1_uplink } => {
+                        TurnPoint::T2 { plane, uplink, t1_uplink } => {
                             *beyond.entry((plane, uplink / 2, t1_uplink)).or_default() += 1;
-                            assert!(schedule.turns().contains(&Turn::T1 { plane, uplink }));
+                            assert!(schedule.turns().contains(&TurnPoint::T1 { plane, uplink }));
                         }
                     }
                 }

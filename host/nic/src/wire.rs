@@ -11,12 +11,12 @@ mod sum;
 
 pub(crate) use header::ETHERNET_LEN;
 pub use header::{
-    HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe, parse, seal,
-    write_outer, write_udp,
+    HEADER_LEN, NextHeader, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe, parse,
+    seal, write_outer, write_udp,
 };
 pub use identity::{Fault, Identity};
 pub use message::{
-    Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status,
+    Chunk, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status, TrimReport,
     is_pair_probe, read, write,
 };
 

@@ -113,7 +113,7 @@ pub struct Tally {
 
 /// An outgoing write.
 #[derive(Debug)]
-pub struct Leaving {
+pub struct OutgoingWrite {
     /// Its identifier.
     pub id: u64,
     /// Its order.
@@ -127,7 +127,7 @@ pub struct Leaving {
     /// Why it failed.
     pub failure: Option<Failure>,
     next: u32,
-    again: VecDeque<Again>,
+    again: VecDeque<RetransmitRange>,
     arrived: Ranges,
     asked_ns: u64,
     touched_ns: u64,
@@ -135,7 +135,7 @@ pub struct Leaving {
 
 /// Pieces to retransmit: from `first` up to but excluding `end`. Includes the plane that lost them, if known.
 #[derive(Debug, Clone, Copy)]
-struct Again {
+struct RetransmitRange {
     first: u32,
     end: u32,
     not_over: Option<u8>,
@@ -154,9 +154,9 @@ pub struct Piece {
     pub again: bool,
 }
 
-impl Leaving {
+impl OutgoingWrite {
     /// Makes a write from an order. Rejects an order that is empty or has too many pieces.
-    pub fn new(id: u64, order: Order, now_ns: u64) -> Result<Leaving, WriteFault> {
+    pub fn new(id: u64, order: Order, now_ns: u64) -> Result<OutgoingWrite, WriteFault> {
         let Order { target, total, .. } = order;
         let unit = order.unit.max(1);
         let pieces = total.div_ceil(u64::from(unit));
@@ -170,7 +170,7 @@ impl Leaving {
             return Err(WriteFault::Target { target, total });
         }
         let order = Order { unit, ..order };
-        Ok(Leaving {
+        Ok(OutgoingWrite {
             id,
             order,
             tally: Tally::default(),
@@ -187,9 +187,9 @@ impl Leaving {
 
     /// Returns the next piece; lost pieces come first.
     pub fn next_piece(&mut self) -> Option<Piece> {
-        while let Some(Again { first, end, not_over }) = self.again.pop_front() {
+        while let Some(RetransmitRange { first, end, not_over }) = self.again.pop_front() {
             if first + 1 < end {
-                self.again.push_front(Again { first: first + 1, end, not_over });
+                self.again.push_front(RetransmitRange { first: first + 1, end, not_over });
             }
             if !self.arrived.has(first) {
                 self.tally.sent += 1;
@@ -217,7 +217,7 @@ impl Leaving {
         if piece.again {
             self.tally.resent -= 1;
             // No port accepted it, so any plane may be used.
-            self.again.push_front(Again { first: at, end: at + 1, not_over: None });
+            self.again.push_front(RetransmitRange { first: at, end: at + 1, not_over: None });
         } else {
             self.next = at;
         }
@@ -247,7 +247,7 @@ impl Leaving {
         let at = self.place(offset);
         if !self.arrived.has(at) {
             let not_over = (plane != u8::MAX).then_some(plane);
-            self.again.push_back(Again { first: at, end: at + 1, not_over });
+            self.again.push_back(RetransmitRange { first: at, end: at + 1, not_over });
         }
     }
 
@@ -274,7 +274,7 @@ impl Leaving {
             let end = offset.saturating_add(*len).div_ceil(unit).min(u64::from(self.arrived.count())) as u32;
             let first = (offset / unit).min(u64::from(end)) as u32;
             if self.arrived.remove(first, end) {
-                self.again.push_back(Again { first, end, not_over: None });
+                self.again.push_back(RetransmitRange { first, end, not_over: None });
             }
         }
     }
@@ -305,7 +305,7 @@ impl Leaving {
 
 /// An incoming write.
 #[derive(Debug)]
-struct Coming {
+struct IncomingWrite {
     id: u64,
     total: u64,
     unit: u32,
@@ -315,7 +315,7 @@ struct Coming {
 
 /// Maximum memory of one NIC's incoming writes: enough for the maximum number of writes, and for more gaps than a
 /// window can cause.
-pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
+pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<IncomingWrite>() + 1024 * RANGE_BYTES;
 
 /// The decision about a piece that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -335,12 +335,12 @@ pub enum Place {
 
 /// Incoming writes from one NIC.
 #[derive(Debug, Default)]
-pub struct Arriving {
-    coming: Vec<Coming>,
+pub struct IncomingWrites {
+    coming: Vec<IncomingWrite>,
     complete: VecDeque<(u64, u64)>,
 }
 
-impl Arriving {
+impl IncomingWrites {
     /// Records a piece.
     pub fn take(&mut self, chunk: &Chunk<'_>, now_ns: u64) -> Place {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) {
@@ -398,7 +398,7 @@ impl Arriving {
     /// Returns the memory of all incomplete writes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let ranges: usize = self.coming.iter().map(|coming| coming.pieces.len()).sum();
-        self.coming.len() * size_of::<Coming>() + ranges * RANGE_BYTES
+        self.coming.len() * size_of::<IncomingWrite>() + ranges * RANGE_BYTES
     }
 
     /// Returns the maximum memory that a piece adds, in bytes.
@@ -409,7 +409,7 @@ impl Arriving {
         match self.coming.iter().find(|coming| coming.id == chunk.write) {
             Some(coming) if coming.pieces.is_apart(place_of(chunk)) => RANGE_BYTES,
             Some(_) => 0,
-            None if self.coming.len() < ARRIVING_MAX => size_of::<Coming>() + RANGE_BYTES,
+            None if self.coming.len() < ARRIVING_MAX => size_of::<IncomingWrite>() + RANGE_BYTES,
             None => RANGE_BYTES,
         }
     }
@@ -428,7 +428,7 @@ impl Arriving {
             self.forget_oldest(None);
         }
         let pieces = Ranges::new(n as u32);
-        self.coming.push(Coming {
+        self.coming.push(IncomingWrite {
             id: chunk.write,
             total: chunk.total,
             unit: chunk.unit,
@@ -491,7 +491,8 @@ mod tests {
     #[test]
     fn pieces_arrive_in_any_order_and_only_what_was_lost_goes_again() {
         let data = [0; 1000];
-        let (mut leaving, mut arriving) = (Leaving::new(9, ORDER, 0).unwrap(), Arriving::default());
+        let (mut leaving, mut arriving) =
+            (OutgoingWrite::new(9, ORDER, 0).unwrap(), IncomingWrites::default());
         let pieces: Vec<Piece> = std::iter::from_fn(|| leaving.next_piece()).collect();
         assert_eq!(
             pieces.iter().map(|p| (p.offset, p.len)).collect::<Vec<_>>(),
@@ -515,7 +516,7 @@ mod tests {
 
     #[test]
     fn what_no_port_took_was_not_sent() {
-        let mut leaving = Leaving::new(9, ORDER, 0).unwrap();
+        let mut leaving = OutgoingWrite::new(9, ORDER, 0).unwrap();
         let first = leaving.next_piece().unwrap();
         leaving.unsent(&first);
         assert_eq!(leaving.tally, Tally::default());
@@ -531,21 +532,21 @@ mod tests {
 
     #[test]
     fn a_receiver_that_started_over_is_sent_all_of_it_again() {
-        let mut leaving = Leaving::new(9, ORDER, 0).unwrap();
+        let mut leaving = OutgoingWrite::new(9, ORDER, 0).unwrap();
         while let Some(piece) = leaving.next_piece() {
             leaving.arrived(piece.offset, 1);
         }
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS));
         assert!(leaving.wants_to_ask(ASK_AFTER_NS + 1));
         assert!(!leaving.wants_to_ask(ASK_AFTER_NS + 2), "asked once in a while");
-        leaving.acknowledge(&Arriving::default().status(9, 2500), 0);
+        leaving.acknowledge(&IncomingWrites::default().status(9, 2500), 0);
         assert_eq!(std::iter::from_fn(|| leaving.next_piece()).count(), 3);
         assert_eq!(leaving.ended_ns, None);
     }
 
     #[test]
     fn what_arrives_is_bounded() {
-        let mut arriving = Arriving::default();
+        let mut arriving = IncomingWrites::default();
         let data = [0u8; 1];
         for write in 0..1000 {
             let chunk = Chunk { write, total: 2, target: 0, offset: 0, unit: 1, data: &data };
@@ -554,7 +555,7 @@ mod tests {
         assert_eq!(arriving.coming.len(), ARRIVING_MAX);
         let huge = Chunk { write: 1, total: 1 << 60, target: 0, offset: 0, unit: 1, data: &data };
         assert_eq!(arriving.take(&huge, 0), Place::Refused);
-        assert!(Leaving::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_err());
-        assert!(Leaving::new(1, Order { total: 0, ..ORDER }, 0).is_err());
+        assert!(OutgoingWrite::new(1, Order { total: 1 << 60, ..ORDER }, 0).is_err());
+        assert!(OutgoingWrite::new(1, Order { total: 0, ..ORDER }, 0).is_err());
     }
 }

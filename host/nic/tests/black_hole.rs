@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use closc_collect::{Collector, Denials, Kind, Lengths, Options, Report};
 use closc_lab::Fault;
-use closc_lab::job::{self, Action, JobError, Live, Orders, Pattern, Transport};
+use closc_lab::job::{self, Action, JobError, LiveJob, Orders, Pattern, Transport};
 use closc_lab::tree::Digests;
 use closc_nic::api::Request;
 use closc_plan::Plan;
@@ -41,11 +41,11 @@ fn orders() -> Orders {
 }
 
 struct Site<'a> {
-    live: Live<'a>,
+    live: LiveJob<'a>,
     collector: Collector,
 }
 
-type Named = BTreeSet<(String, Kind)>;
+type VerdictSet = BTreeSet<(String, Kind)>;
 
 impl Site<'_> {
     fn now_ms(&self) -> u64 {
@@ -53,7 +53,7 @@ impl Site<'_> {
     }
 
     /// Waits for one poll interval, and returns the named faults.
-    fn poll(&mut self) -> Named {
+    fn poll(&mut self) -> VerdictSet {
         self.live.advance(self.live.now_ns() + POLL_MS * 1_000_000);
         let now_ms = self.now_ms();
         for seat in 0..self.live.seats().len() {
@@ -69,7 +69,7 @@ impl Site<'_> {
     }
 
     /// Polls until the wanted faults are named. Returns them and the time that it took.
-    fn until_named(&mut self, limit_ms: u64, wanted: impl Fn(&Named) -> bool) -> (Named, u64) {
+    fn until_named(&mut self, limit_ms: u64, wanted: impl Fn(&VerdictSet) -> bool) -> (VerdictSet, u64) {
         let since_ms = self.now_ms();
         loop {
             let named = self.poll();
@@ -108,13 +108,13 @@ fn with_site(fabric: &str, perform: impl FnOnce(Site<'_>)) {
 fn a_cable_that_passes_short_packets_only_is_named_and_left() {
     with_site("ba", |mut site| {
         for _ in 0..12 {
-            assert_eq!(site.poll(), Named::new(), "nothing is broken");
+            assert_eq!(site.poll(), VerdictSet::new(), "nothing is broken");
         }
         // A cable between switches, and the cable of a NIC.
         for cable in ["p1-t0-001--p1-t1-002", "su001-n001/nic0.p0"] {
             let name = if cable.contains('/') { format!("{cable}--p0-t0-001") } else { cable.to_owned() };
             site.live.act(&Action::Break(Fault::Mtu { cable: cable.to_owned(), bytes: MTU })).unwrap();
-            let wanted = Named::from([(name.clone(), Kind::ShortOnly)]);
+            let wanted = VerdictSet::from([(name.clone(), Kind::ShortOnly)]);
             let (found, took_ms) = site.until_named(10_000, |named| !named.is_empty());
             assert_eq!(found, wanted, "after {took_ms} ms");
             println!("{cable}: named after {took_ms} ms: {}", site.line());
@@ -135,8 +135,8 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
             println!("{cable}: {more} packets of data lost in two seconds after that");
             assert!(more <= 4, "{more} packets of data were lost after the cable was known");
             site.live.act(&Action::Restore(None)).unwrap();
-            let (found, took_ms) = site.until_named(6_000, Named::is_empty);
-            assert_eq!(found, Named::new(), "after {took_ms} ms");
+            let (found, took_ms) = site.until_named(6_000, VerdictSet::is_empty);
+            assert_eq!(found, VerdictSet::new(), "after {took_ms} ms");
             println!("{cable}: cleared after {took_ms} ms");
         }
     });
@@ -167,8 +167,8 @@ fn a_cable_that_is_cut_or_gray_is_not_said_to_pass_short_packets() {
             }
             assert_eq!(site.poll().len(), 1, "the fault itself");
             site.live.act(&Action::Restore(None)).unwrap();
-            let (named, _) = site.until_named(20_000, Named::is_empty);
-            assert_eq!(named, Named::new());
+            let (named, _) = site.until_named(20_000, VerdictSet::is_empty);
+            assert_eq!(named, VerdictSet::new());
         }
     });
 }

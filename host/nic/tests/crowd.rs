@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_nic::agent::{Agent, At, Options, channel_bytes, channels_of};
+use closc_nic::agent::{Agent, AgentContext, Options, channel_bytes, channels_of};
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
 use closc_nic::wire::Segment;
@@ -36,7 +36,7 @@ struct Crowd<'a> {
 
 impl<'a> Crowd<'a> {
     fn new(table: &'a Table<'a>, nics: usize, channels: usize) -> Crowd<'a> {
-        let at = At { table, now_ns: 1 };
+        let at = AgentContext { table, now_ns: 1 };
         let agents: Vec<Agent> = (0..nics)
             .map(|n| {
                 let options = Options { downlink: n as u16, channels: Some(channels), ..Options::default() };
@@ -58,8 +58,8 @@ impl<'a> Crowd<'a> {
         Crowd { table, agents, segments, under_way, count: 0, now_ns: 1, batch, got }
     }
 
-    fn at(&self) -> At<'a> {
-        At { table: self.table, now_ns: self.now_ns }
+    fn at(&self) -> AgentContext<'a> {
+        AgentContext { table: self.table, now_ns: self.now_ns }
     }
 
     /// Delivers frames to the NIC of their last segment.

@@ -17,14 +17,14 @@ use closc_nic::io::client;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 const NODE: &str = "su001-n001";
 const NIC: &str = "fd00:c105:1:1::1";
 
 struct Site {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
     agent: Option<Child>,
 }
 

@@ -23,7 +23,7 @@ use closc_nic::io::client;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, ZoneId};
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// Number of single faults tried.
 const FAULTS: &str = "CLOSC_FAULTS";
@@ -55,7 +55,7 @@ struct Case {
 /// The lab with an agent on every NIC.
 struct Site {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
     plan: Arc<Plan>,
     agents: Vec<(PathBuf, Child)>,
 }
@@ -148,7 +148,7 @@ impl Site {
         let mut collector = self.quiet(since);
         let wanted: BTreeSet<_> = cases.iter().flat_map(|case| case.wanted.clone()).collect();
         for case in cases {
-            quietly(|watch| self.lab.as_mut().unwrap().strike(&case.fault, watch)).unwrap();
+            quietly(|watch| self.lab.as_mut().unwrap().inject(&case.fault, watch)).unwrap();
         }
         let struck = Instant::now();
         let mut wrong = BTreeSet::new();
@@ -276,7 +276,7 @@ fn exchanged_cables_are_named_pair_by_pair() {
     let mut collector = site.quiet(since);
     for (a, b) in pairs {
         let fault = Fault::Miswire(site.plan.link_name(a), site.plan.link_name(b));
-        quietly(|watch| site.lab.as_mut().unwrap().strike(&fault, watch)).unwrap();
+        quietly(|watch| site.lab.as_mut().unwrap().inject(&fault, watch)).unwrap();
     }
     let mut found = BTreeSet::new();
     for _ in 0..400 {

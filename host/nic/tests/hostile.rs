@@ -6,11 +6,11 @@ mod common;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use closc_nic::agent::{Agent, At, Options};
+use closc_nic::agent::{Agent, AgentContext, Options};
 use closc_nic::api;
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Message, Next, Sequence};
+use closc_nic::wire::{self, Message, NextHeader, Sequence};
 use closc_paths::Table;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ use common::{Net, frame, identity, nic, table};
 
 fn agent(table: &Table<'_>) -> Agent {
     let options = Options { channels: Some(4), ..Options::default() };
-    Agent::new(&At { table, now_ns: 1 }, options, Region::Pattern { wrong: 0 }, 5).unwrap()
+    Agent::new(&AgentContext { table, now_ns: 1 }, options, Region::Pattern { wrong: 0 }, 5).unwrap()
 }
 
 fn message(bytes: &[u8]) -> Vec<u8> {
@@ -60,8 +60,8 @@ proptest! {
             let bytes = message(&[&[kind], body.as_slice()].concat());
             let sequence = Sequence { epoch: n as u16 % 3, number: number.wrapping_add(n as u32 * 97), entropy: number };
             for sequence in [None, Some(sequence)] {
-                let frame = frame(nic(group), sequence, Next::Udp, &bytes);
-                let at = At { table: &opened, now_ns: 1 + n as u64 * 1_000_000 };
+                let frame = frame(nic(group), sequence, NextHeader::Udp, &bytes);
+                let at = AgentContext { table: &opened, now_ns: 1 + n as u64 * 1_000_000 };
                 agent.receive(&at, &frame, &mut batch, &mut |_| ());
                 agent.tick(&at, &mut batch, &mut |_| ());
                 batch.clear();
@@ -90,7 +90,7 @@ proptest! {
             Message::Sack(sack),
             Message::SelfProbe(turn),
             Message::Status(status),
-            Message::Cut(wire::Cut { epoch, number: id, entropy, at_last_hop: word & 1 == 1, ports }),
+            Message::Cut(wire::TrimReport { epoch, number: id, entropy, at_last_hop: word & 1 == 1, ports }),
         ] {
             let mut out = [0; wire::MESSAGE_LEN_MAX];
             let len = wire::write(&mut out, &message, &own);
@@ -109,7 +109,7 @@ proptest! {
         let raw = table(0);
         let opened = Table::open(&raw).unwrap();
         let mut agent = agent(&opened);
-        let at = At { table: &opened, now_ns: 1 };
+        let at = AgentContext { table: &opened, now_ns: 1 };
         api::answer(&mut agent, &at, line.as_bytes(), 0.0);
         for op in ["status", "paths", "findings", "events", "deny", "allow", "write", "metrics", "reload"] {
             let mut object = serde_json::json!({ "op": op, "to": "fd00:c105:1:2::1", "id": 3, "bytes": 1 });
@@ -127,17 +127,17 @@ fn packets_from_outside_or_with_a_wrong_cookie_are_counted_and_change_nothing() 
     let opened = Table::open(&raw).unwrap();
     let mut agent = agent(&opened);
     let mut batch = Batch::new(9600);
-    let at = At { table: &opened, now_ns: 1 };
+    let at = AgentContext { table: &opened, now_ns: 1 };
     let mut inner = vec![0x60, 0, 0, 0, 0, 0, 59, 64];
     inner.extend_from_slice(&nic(1));
     inner.extend_from_slice(&nic(0));
     let sequence = Some(Sequence { epoch: 1, number: 0, entropy: 0 });
-    let good = frame(nic(1), sequence, Next::Ipv6, &inner);
+    let good = frame(nic(1), sequence, NextHeader::Ipv6, &inner);
     let (mut cookie, mut block, mut segment) = (good.clone(), good.clone(), good.clone());
     cookie[60] ^= 1;
     block[38] ^= 1;
     segment[43] ^= 1;
-    let outside = frame([0x20; 16], sequence, Next::Ipv6, &inner);
+    let outside = frame([0x20; 16], sequence, NextHeader::Ipv6, &inner);
     let mut got = 0;
     for frame in [&cookie, &block, &segment, &outside, &good[..60].to_vec()] {
         agent.receive(&at, frame, &mut batch, &mut |_| got += 1);
@@ -170,7 +170,7 @@ fn a_flood_does_not_grow_the_agent() {
         chunk[9..17].copy_from_slice(&100_000u64.to_be_bytes());
         let bytes = message(&chunk);
         let sequence = Sequence { epoch: (n % 5) as u16, number: n.wrapping_mul(77), entropy: n };
-        let frame = frame(nic(1), Some(sequence), Next::Udp, &bytes);
+        let frame = frame(nic(1), Some(sequence), NextHeader::Udp, &bytes);
         net.deliver(0, &frame);
     }
     assert!(net.agents[0].status(&net.at(0)).channels.len() <= 1);
@@ -205,7 +205,7 @@ fn chunk_of(source: [u8; 16], write: u64, piece: u64, number: u32) -> Vec<u8> {
     chunk.extend_from_slice(&1u32.to_be_bytes());
     chunk.push(0);
     let sequence = Sequence { epoch: 1, number, entropy: number };
-    frame(source, Some(sequence), Next::Udp, &message(&chunk))
+    frame(source, Some(sequence), NextHeader::Udp, &message(&chunk))
 }
 
 /// A host that forges all NICs of its group begins writes of a million pieces from each. Formerly one packet allocated
@@ -218,7 +218,7 @@ fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
     }
     let bytes = common::crowded(PEERS as u16);
     let table = Table::open(&bytes).unwrap();
-    let at = At { table: &table, now_ns: 1 };
+    let at = AgentContext { table: &table, now_ns: 1 };
     let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 5).unwrap();
     let mut batch = Batch::new(9600);
     for peer in 1..PEERS {

@@ -10,12 +10,12 @@ use std::time::Duration;
 use closc_lab::job::{JobError, Orders, Pattern, Report, Scenario, Transport, run};
 use closc_lab::{Interrupt, Lab, LabError, Progress, Watch};
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// A lab that is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    _compiled: Compiled,
+    _compiled: CompiledTree,
     namespaces: String,
 }
 

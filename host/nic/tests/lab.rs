@@ -23,12 +23,12 @@ use closc_nic::io::client;
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// A lab with agents, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
     agents: Vec<Child>,
     /// Options that select how frames are sent.
     sending: &'static [&'static str],

@@ -5,7 +5,7 @@ mod common;
 use std::fs::File;
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::{At, Ban};
+use closc_nic::agent::{AgentContext, Ban};
 use closc_nic::api::{Answer, answer};
 use closc_nic::io::run::is_of;
 use closc_nic::localise::Culprit;
@@ -454,7 +454,7 @@ fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
         for plane in [3, 0, 1] {
             net.agents[0].deny(&old, &ban(plane), 0.0).unwrap();
         }
-        let new = At { table: &less, now_ns: old.now_ns };
+        let new = AgentContext { table: &less, now_ns: old.now_ns };
         let ended = net.agents[0].reload(&old, &new).unwrap();
         let ended: Vec<String> = ended.iter().map(|(id, why)| format!("{id}: {why}")).collect();
         assert_eq!(ended, ["3: it would remove the last path to fd00:c105:1:1::2"]);

@@ -27,7 +27,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use nix::unistd::{Pid, close};
 use serde_json::Value;
 
-use common::{Compiled, can_run, compile, quietly, shipped};
+use common::{CompiledTree, can_run, compile, quietly, shipped};
 
 /// Packets in each direction during one restart. The next agent sends all of them in one burst, which the queues of the
 /// TUN device and of the kernel (`net.core.netdev_max_backlog`, 1000 packets) must hold.
@@ -103,7 +103,7 @@ impl Manager {
 /// A lab with the agents of two nodes, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
     managers: [Manager; 2],
     agents: Vec<Child>,
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use closc_nic::agent::{At, Options};
+use closc_nic::agent::{AgentContext, Options};
 use closc_nic::batch::Batch;
 use closc_paths::Table;
 
@@ -91,7 +91,7 @@ fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
         for (n, turns) in turns.iter_mut().enumerate() {
             let mut now_ns = net.now_ns;
             while now_ns < end_ns {
-                let at = At { now_ns, ..net.at(n) };
+                let at = AgentContext { now_ns, ..net.at(n) };
                 net.agents[n].tick(&at, &mut batch, &mut |_| {});
                 net.agents[n].pump(&at, &mut batch);
                 batch.clear();

@@ -23,7 +23,7 @@ use nix::sys::socket::{SockaddrIn6, bind, connect};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use common::{Compiled, can_run, compile, quietly};
+use common::{CompiledTree, can_run, compile, quietly};
 
 const FABRIC: &str = "
 fabric: two-nics
@@ -52,7 +52,7 @@ fn address((group, number): Nic) -> Ipv6Addr {
 /// A lab with an agent on every NIC, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
-    compiled: Compiled,
+    compiled: CompiledTree,
     agents: Vec<(Nic, Child)>,
 }
 

@@ -53,7 +53,7 @@ impl Site {
         let address = Ipv6Addr::from(nic(0)).to_string();
         let added = site.0.command("ip").args(["addr", "add", &address, "dev", "lo"]).status();
         assert!(added.is_ok_and(|status| status.success()), "the address of the NIC");
-        site.0.systemctl(&["start", UNIT]).unwrap_or_else(|why| panic!("{why}\n{}", site.said()));
+        site.0.systemctl(&["start", UNIT]).unwrap_or_else(|why| panic!("{why}\n{}", site.unit_log()));
         Ok(site)
     }
 
@@ -62,13 +62,13 @@ impl Site {
     }
 
     /// Returns the output of the agent.
-    fn said(&self) -> String {
+    fn unit_log(&self) -> String {
         fs::read_to_string(self.at("var/log/out")).unwrap_or_default()
     }
 
     fn ask(&self, request: &Request) -> Value {
         client::ask(&self.at("run/closc/nic0.sock"), request)
-            .unwrap_or_else(|why| panic!("{why}\n{}", self.said()))
+            .unwrap_or_else(|why| panic!("{why}\n{}", self.unit_log()))
     }
 
     fn denials(&self) -> Vec<u64> {
@@ -91,7 +91,7 @@ impl Site {
     fn restarted(&self, times: &str) {
         while self.0.property(UNIT, "NRestarts") != times || self.0.property(UNIT, "ActiveState") != "active"
         {
-            assert_ne!(self.0.property(UNIT, "ActiveState"), "failed", "{}", self.said());
+            assert_ne!(self.0.property(UNIT, "ActiveState"), "failed", "{}", self.unit_log());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -195,6 +195,6 @@ fn the_unit_of_an_agent_holds_under_attack() {
     }
     assert!(chain.lines >= 6, "{chain:?}");
     site.0.systemctl(&["stop", UNIT]).unwrap();
-    assert_eq!(site.0.property(UNIT, "Result"), "success", "{}", site.said());
+    assert_eq!(site.0.property(UNIT, "Result"), "success", "{}", site.unit_log());
     assert_eq!(site.device()[0], "", "a stop ends the device");
 }

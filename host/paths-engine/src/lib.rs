@@ -18,9 +18,9 @@ mod event;
 #[cfg(feature = "c")]
 mod ffi;
 mod first_turn;
-mod lately;
 mod path_id;
 mod path_set;
+mod recent_counters;
 mod rotation;
 mod settings;
 mod value;

@@ -13,7 +13,7 @@
 use closc_paths::{Choice, Destination, Kind, Table};
 
 use crate::first_turn::FirstTurns;
-use crate::lately::Lately;
+use crate::recent_counters::RecentCounters;
 use crate::rotation::Rotation;
 use crate::settings::VALUES_PER_PLANE_MAX;
 use crate::value::{Health, State, Value, ValueView};
@@ -196,7 +196,7 @@ impl PathSet {
     pub(crate) fn stands_out(&self, at: Place) -> bool {
         let values = self.plane(usize::from(at.plane)).iter().enumerate();
         let others = values.filter(|(n, _)| *n != usize::from(at.position)).map(|(_, value)| value.lately);
-        self.value(at).lately.stands_out(others.fold(Lately::default(), Lately::add))
+        self.value(at).lately.stands_out(others.fold(RecentCounters::default(), RecentCounters::add))
     }
 
     pub(crate) fn sit_out(&mut self, at: Place) {

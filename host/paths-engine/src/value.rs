@@ -5,7 +5,7 @@
 
 use closc_paths::Choice;
 
-use crate::lately::Lately;
+use crate::recent_counters::RecentCounters;
 
 /// The state of an entropy value, named as in the MRC documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ pub(crate) struct Value {
     /// Packets lost.
     pub(crate) lost: u32,
     /// Packets since the path last failed or recovered, to detect drops of its own.
-    pub(crate) lately: Lately,
+    pub(crate) lately: RecentCounters,
     /// Smoothed round-trip time of probes; 0 before the first.
     pub(crate) rtt_ns: u32,
     /// When its health last changed. For a bad path, when it last failed.
@@ -91,7 +91,7 @@ impl Value {
             silent: 0,
             cut_off: false,
             lost: 0,
-            lately: Lately::default(),
+            lately: RecentCounters::default(),
             rtt_ns: 0,
             changed_ns: now_ns,
         }
@@ -123,7 +123,7 @@ impl Value {
             self.relapses = if soon { (self.relapses + 1).min(RELAPSES_MAX) } else { 0 };
             self.health = Health::AssumedBad;
         }
-        (self.streak, self.lately) = (0, Lately::default());
+        (self.streak, self.lately) = (0, RecentCounters::default());
         self.changed_ns = now_ns;
     }
 
@@ -198,7 +198,7 @@ impl Value {
 
     fn become_good(&mut self, now_ns: u64) {
         self.health = Health::Good;
-        (self.streak, self.lately) = (0, Lately::default());
+        (self.streak, self.lately) = (0, RecentCounters::default());
         self.changed_ns = now_ns;
     }
 }

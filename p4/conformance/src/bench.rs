@@ -22,7 +22,7 @@ use v1::write_request::Atomicity;
 
 use crate::corners::Corner;
 use crate::report::Verdict;
-use crate::step::{Codes, Config, PRIMARY, Received, Sender, Step};
+use crate::step::{Codes, Config, ExpectedMessage, PRIMARY, Sender, Step};
 use crate::stream::{SILENCE, Stream, one_of};
 
 /// Distance between the election ids of two corners that open streams.
@@ -169,7 +169,7 @@ impl Bench {
         let fail =
             |address: &str, reason| ConformanceError::NotPrimary { address: address.to_owned(), reason };
         let mut stream = self.open(v1::MasterArbitrationUpdate::default(), Some(0)).await;
-        let received = Received::Arbitration(Code::Ok, Some(0));
+        let received = ExpectedMessage::Arbitration(Code::Ok, Some(0));
         let received = stream.receive(&received, self.base, self.subject.patience).await;
         received.map_err(|reason| fail(self.address(), reason))?;
         self.streams.insert(PRIMARY, stream);
@@ -241,7 +241,7 @@ impl Bench {
                 let request = v1::CapabilitiesRequest { device_id: *device };
                 Ok(one_of(code_of(&self.client.capabilities(request).await), codes)?)
             }
-            Step::Receive(_, Received::Error(..)) => match self.converse(step).await {
+            Step::Receive(_, ExpectedMessage::Error(..)) => match self.converse(step).await {
                 Err(reason) if reason == SILENCE => {
                     Err(End::NotApplicable("no error is reported, which the section leaves open".to_owned()))
                 }

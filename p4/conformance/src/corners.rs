@@ -16,7 +16,7 @@ mod tables;
 
 use closc_runtime::Info;
 
-use crate::make::{Made, Maker};
+use crate::make::{EntityResult, Maker};
 use crate::section::Section;
 use crate::step::Step;
 
@@ -43,7 +43,7 @@ impl<'i> List<'i> {
         section: Section,
         id: &'static str,
         rule: &'static str,
-        steps: impl FnOnce(Maker<'i>) -> Made<Vec<Step>>,
+        steps: impl FnOnce(Maker<'i>) -> EntityResult<Vec<Step>>,
     ) {
         let steps = steps(self.maker).map_err(|missing| missing.to_string());
         self.corners.push(Corner { section, id, rule, steps });

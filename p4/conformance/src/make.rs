@@ -11,7 +11,7 @@ use v1::replica::PortKind;
 use v1::table_action::Type as ActionForm;
 
 /// An entity, or the error for a name that is not in the program.
-pub(crate) type Made<T> = Result<T, LookupError>;
+pub(crate) type EntityResult<T> = Result<T, LookupError>;
 
 /// Builds entities of a program.
 #[derive(Clone, Copy)]
@@ -48,12 +48,12 @@ pub(crate) type Call<'c> = (&'c str, &'c [&'c [u8]]);
 pub(crate) const DROP: Call<'static> = ("drop", &[]);
 
 impl Maker<'_> {
-    pub(crate) fn table_id(self, table: &str) -> Made<u32> {
+    pub(crate) fn table_id(self, table: &str) -> EntityResult<u32> {
         Ok(self.info.table(table)?.preamble.id)
     }
 
     /// Returns an entry without an action.
-    pub(crate) fn key(self, table: &str, fields: &[Field], priority: i32) -> Made<v1::TableEntry> {
+    pub(crate) fn key(self, table: &str, fields: &[Field], priority: i32) -> EntityResult<v1::TableEntry> {
         let table = self.info.table(table)?;
         let given = table.fields().iter().zip(fields);
         let r#match = given.filter_map(|(field, value)| {
@@ -70,13 +70,13 @@ impl Maker<'_> {
         fields: &[Field],
         priority: i32,
         action: Call<'_>,
-    ) -> Made<v1::TableEntry> {
+    ) -> EntityResult<v1::TableEntry> {
         let call = ActionForm::Action(self.call(action)?);
         Ok(with_action(self.key(table, fields, priority)?, call))
     }
 
     /// Returns the default entry with an action.
-    pub(crate) fn default(self, table: &str, action: Option<Call<'_>>) -> Made<v1::TableEntry> {
+    pub(crate) fn default(self, table: &str, action: Option<Call<'_>>) -> EntityResult<v1::TableEntry> {
         let entry = v1::TableEntry { is_default_action: true, ..self.key(table, &[], 0)? };
         match action {
             Some(action) => Ok(with_action(entry, ActionForm::Action(self.call(action)?))),
@@ -85,11 +85,11 @@ impl Maker<'_> {
     }
 
     /// Returns a read request for all entries of a table.
-    pub(crate) fn all(self, table: &str) -> Made<v1::TableEntry> {
+    pub(crate) fn all(self, table: &str) -> EntityResult<v1::TableEntry> {
         self.key(table, &[], 0)
     }
 
-    pub(crate) fn call(self, (name, values): Call<'_>) -> Made<v1::Action> {
+    pub(crate) fn call(self, (name, values): Call<'_>) -> EntityResult<v1::Action> {
         let action = self.info.action(name)?;
         let given = action.params().iter().zip(values);
         let param = |(param, value): (&closc_runtime::info::Param, &&[u8])| v1::action::Param {
@@ -104,7 +104,7 @@ impl Maker<'_> {
         profile: &str,
         member_id: u32,
         action: Option<Call<'_>>,
-    ) -> Made<v1::ActionProfileMember> {
+    ) -> EntityResult<v1::ActionProfileMember> {
         let action_profile_id = self.info.profile(profile)?.preamble.id;
         let action = action.map(|action| self.call(action)).transpose()?;
         Ok(v1::ActionProfileMember { action_profile_id, member_id, action })
@@ -115,7 +115,7 @@ impl Maker<'_> {
         profile: &str,
         group_id: u32,
         members: &[(u32, i32)],
-    ) -> Made<v1::ActionProfileGroup> {
+    ) -> EntityResult<v1::ActionProfileGroup> {
         let action_profile_id = self.info.profile(profile)?.preamble.id;
         let member = |(member_id, weight): &(u32, i32)| v1::action_profile_group::Member {
             member_id: *member_id,
@@ -127,7 +127,7 @@ impl Maker<'_> {
     }
 
     /// Returns an entry of the table with a selector, with a one-shot set of actions.
-    pub(crate) fn set(self, key: u8, weights: &[i32]) -> Made<v1::TableEntry> {
+    pub(crate) fn set(self, key: u8, weights: &[i32]) -> EntityResult<v1::TableEntry> {
         let mut set = v1::ActionProfileActionSet::default();
         for (port, weight) in (1..).zip(weights) {
             let action = Some(self.call(("send", &[&[port]]))?);
@@ -138,13 +138,21 @@ impl Maker<'_> {
         Ok(with_action(entry, ActionForm::ActionProfileActionSet(set)))
     }
 
-    pub(crate) fn counter(self, index: Option<i64>, data: Option<(i64, i64)>) -> Made<v1::CounterEntry> {
+    pub(crate) fn counter(
+        self,
+        index: Option<i64>,
+        data: Option<(i64, i64)>,
+    ) -> EntityResult<v1::CounterEntry> {
         let counter_id = self.info.counter("ports")?.preamble.id;
         let data = data.map(|(packet_count, byte_count)| v1::CounterData { byte_count, packet_count });
         Ok(v1::CounterEntry { counter_id, index: index.map(|index| v1::Index { index }), data })
     }
 
-    pub(crate) fn meter(self, index: Option<i64>, config: Option<v1::MeterConfig>) -> Made<v1::MeterEntry> {
+    pub(crate) fn meter(
+        self,
+        index: Option<i64>,
+        config: Option<v1::MeterConfig>,
+    ) -> EntityResult<v1::MeterEntry> {
         let meter_id = self.info.meter("port_meter")?.preamble.id;
         let index = index.map(|index| v1::Index { index });
         Ok(v1::MeterEntry { meter_id, index, config, counter_data: None })
@@ -154,13 +162,13 @@ impl Maker<'_> {
         self,
         index: Option<i64>,
         data: Option<v1::p4_data::Data>,
-    ) -> Made<v1::RegisterEntry> {
+    ) -> EntityResult<v1::RegisterEntry> {
         let register_id = self.info.register("last_seen")?.preamble.id;
         let data = data.map(|data| v1::P4Data { data: Some(data) });
         Ok(v1::RegisterEntry { register_id, index: index.map(|index| v1::Index { index }), data })
     }
 
-    pub(crate) fn value_set(self, values: &[&[u8]]) -> Made<v1::ValueSetEntry> {
+    pub(crate) fn value_set(self, values: &[&[u8]]) -> EntityResult<v1::ValueSetEntry> {
         let set = self.info.value_set("kinds")?;
         let id = set.fields.first().map_or(1, |field| field.id);
         let member = |value: &&[u8]| {
@@ -171,7 +179,7 @@ impl Maker<'_> {
         Ok(v1::ValueSetEntry { value_set_id: set.preamble.id, members })
     }
 
-    pub(crate) fn digest(self, config: Option<(i64, i32, i64)>) -> Made<v1::DigestEntry> {
+    pub(crate) fn digest(self, config: Option<(i64, i32, i64)>) -> EntityResult<v1::DigestEntry> {
         let digest_id = self.info.digest("learn_t")?.preamble.id;
         let config = config.map(|(max_timeout_ns, max_list_size, ack_timeout_ns)| v1::digest_entry::Config {
             max_timeout_ns,
@@ -182,7 +190,7 @@ impl Maker<'_> {
     }
 
     /// Returns the ids of the fields of a packet header, in the order of the source.
-    pub(crate) fn header(self, name: &str) -> Made<Vec<u32>> {
+    pub(crate) fn header(self, name: &str) -> EntityResult<Vec<u32>> {
         Ok(self.info.packet_header(name)?.fields().iter().map(|field| field.id).collect())
     }
 }

@@ -63,7 +63,7 @@ pub(crate) enum Config {
 
 /// An expected message on a stream.
 #[derive(Clone, Debug)]
-pub(crate) enum Received {
+pub(crate) enum ExpectedMessage {
     /// An arbitration update: the status code, and the election id relative to the primary's.
     Arbitration(Code, Option<i64>),
     /// The end of the stream with one of these codes.
@@ -115,7 +115,7 @@ pub(crate) enum Step {
     Arbitrate(&'static str, v1::MasterArbitrationUpdate, Option<i64>),
     /// Sends a message on the stream with this name; that of the primary is [`PRIMARY`].
     Send(&'static str, v1::stream_message_request::Update),
-    Receive(&'static str, Received),
+    Receive(&'static str, ExpectedMessage),
     Close(&'static str),
 }
 

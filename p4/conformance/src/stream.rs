@@ -13,7 +13,7 @@ use v1::stream_error::Details as Of;
 use v1::stream_message_request::Update as Request;
 use v1::stream_message_response::Update;
 
-use crate::step::{Codes, Details, Received};
+use crate::step::{Codes, Details, ExpectedMessage};
 
 /// Capacity of the queue of messages to send.
 const WAITING: usize = 64;
@@ -76,23 +76,23 @@ impl Stream {
     /// stream is compared too.
     pub(crate) async fn receive(
         &mut self,
-        wanted: &Received,
+        wanted: &ExpectedMessage,
         base: u128,
         patience: Duration,
     ) -> Result<(), String> {
         loop {
             let Some(next) = self.next(patience).await else { return Err(SILENCE.to_owned()) };
             let update = match (next, wanted) {
-                (Err(code), Received::End(codes)) => return one_of(code, codes),
+                (Err(code), ExpectedMessage::End(codes)) => return one_of(code, codes),
                 (Err(code), _) => return Err(format!("the stream ended with {code:?}")),
                 (Ok(update), _) => update,
             };
             match (update, wanted) {
-                (Update::Arbitration(update), Received::Arbitration(code, election)) => {
+                (Update::Arbitration(update), ExpectedMessage::Arbitration(code, election)) => {
                     let wanted = election.map(|election| base.saturating_add_signed(election.into()));
                     return arbitration(&update, *code, wanted);
                 }
-                (Update::Error(error), Received::Error(codes, details)) => {
+                (Update::Error(error), ExpectedMessage::Error(codes, details)) => {
                     one_of(Code::from_i32(error.canonical_code), codes)?;
                     let found = details_of(&error);
                     let same = found == Some(*details);

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use closc_deploy::{
-    Desired, Dial, Event, EventKind, Fleet, Member, Program, PushOptions, State, Target, desired, open_gate,
-    push,
+    Dial, Event, EventKind, Fleet, Member, Program, PushOptions, State, Target, TargetState, desired,
+    open_gate, push,
 };
 use closc_entries::Pipeline;
 use closc_runtime::client::{Backoff, Controller, Endpoint, Jitter};
@@ -50,7 +50,7 @@ async fn main() {
 
     let state =
         State::new(program.info(), routes(&program, n_entries / n_switches.max(1))).expect("distinct");
-    let each = Arc::new(Desired::new(program.clone(), state));
+    let each = Arc::new(TargetState::new(program.clone(), state));
     let mut many = Vec::new();
     for number in 0..n_switches {
         many.push(embedded(number.into()).await);
@@ -85,7 +85,7 @@ fn rate(n: u32, seconds: f64) -> f64 {
 }
 
 /// Pushes twice, and prints the duration of each part.
-async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
+async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<TargetState>) {
     let members = addresses.iter().enumerate().map(|(number, (address, device))| {
         let target = Target {
             name: format!("switch-{number}"),

@@ -10,7 +10,7 @@ use crate::sonic::{Ssh, is_host, is_user, whole};
 
 /// A script for a switch.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct SwitchScript<'a> {
     /// The switch as `[USER@]HOST`, as `ssh` takes it.
     pub switch: &'a str,
     /// The keyword of its operating system.
@@ -21,7 +21,7 @@ pub struct Ask<'a> {
 
 /// Runs a script on a switch, as root where it has a shell, and returns its output.
 pub fn ask(
-    &Ask { switch, os, script }: &Ask<'_>,
+    &SwitchScript { switch, os, script }: &SwitchScript<'_>,
     ssh_config: Option<&str>,
     limit: Duration,
     bytes_max: usize,

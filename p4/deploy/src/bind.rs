@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use closc_runtime::Info;
+use closc_runtime::capacity::{self, Excess};
 use closc_runtime::check::{self, Violation};
 use closc_runtime::info::{LookupError, Table};
 use closc_runtime::proto::v1;
-use closc_runtime::room::{self, Excess};
 use closc_runtime::value::{Width, encode_number};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ use numbers::Numbers;
 /// Entries that are omitted because the P4Info of the switch has no table for them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct LeftOut {
+pub(crate) struct OmittedEntries {
     /// Role of the table.
     pub(crate) role: String,
     /// The table.
@@ -46,10 +46,10 @@ pub(crate) struct LeftOut {
 }
 
 /// Formats the omitted entries, one line per table.
-pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) -> Vec<String> {
+pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [OmittedEntries])>) -> Vec<String> {
     let mut tables: BTreeMap<(&str, &str, &str), (Vec<&str>, usize)> = BTreeMap::new();
     for (name, left) in devices {
-        for LeftOut { role, table, entries, without } in left {
+        for OmittedEntries { role, table, entries, without } in left {
             let (names, sum) = tables.entry((table, role, without)).or_default();
             names.push(name);
             *sum += entries;
@@ -134,11 +134,11 @@ pub enum BindError {
 
 /// Result of binding.
 #[derive(Debug)]
-pub(crate) struct Bound {
+pub(crate) struct BindResult {
     /// The entities with the ids of the switch.
     pub(crate) entities: Vec<v1::Entity>,
     /// Entries that are omitted.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<OmittedEntries>,
 }
 
 /// Translation from one P4Info to another.
@@ -208,10 +208,13 @@ impl<'b> Binding<'b> {
     }
 
     /// Binds entities.
-    pub(crate) fn bind(&self, entities: impl IntoIterator<Item = v1::Entity>) -> Result<Bound, BindError> {
+    pub(crate) fn bind(
+        &self,
+        entities: impl IntoIterator<Item = v1::Entity>,
+    ) -> Result<BindResult, BindError> {
         let entities: Vec<v1::Entity> = entities.into_iter().collect();
         self.give_numbers(&entities)?;
-        let mut left: BTreeMap<String, LeftOut> = BTreeMap::new();
+        let mut left: BTreeMap<String, OmittedEntries> = BTreeMap::new();
         let mut bound = Vec::new();
         for entity in entities {
             if let Some(entity) = self.entity(entity, &mut left)? {
@@ -225,16 +228,16 @@ impl<'b> Binding<'b> {
                 bound.push(entity);
             }
         }
-        match room::excess(self.to, &bound) {
+        match capacity::excess(self.to, &bound) {
             Some(excess) => Err(BindError::Full(excess)),
-            None => Ok(Bound { entities: bound, left_out: left.into_values().collect() }),
+            None => Ok(BindResult { entities: bound, left_out: left.into_values().collect() }),
         }
     }
 
     fn entity(
         &self,
         mut entity: v1::Entity,
-        left: &mut BTreeMap<String, LeftOut>,
+        left: &mut BTreeMap<String, OmittedEntries>,
     ) -> Result<Option<v1::Entity>, BindError> {
         let kept = match &mut entity.entity {
             Some(Entity::TableEntry(entry)) => {
@@ -314,7 +317,7 @@ impl<'b> Binding<'b> {
     fn place(
         &self,
         table: &Table,
-        left: &mut BTreeMap<String, LeftOut>,
+        left: &mut BTreeMap<String, OmittedEntries>,
     ) -> Result<Option<Place<'b>>, BindError> {
         let own = &table.preamble.name;
         let (role, without) = match self.own.of_table([own, &table.preamble.alias]) {
@@ -332,7 +335,7 @@ impl<'b> Binding<'b> {
         match (found, without) {
             (Ok(table), _) => Ok(Some(Place { table, names })),
             (Err(LookupError::Unknown { .. }), Some(without)) => {
-                let entry = left.entry(own.clone()).or_insert_with(|| LeftOut {
+                let entry = left.entry(own.clone()).or_insert_with(|| OmittedEntries {
                     role: role.to_owned(),
                     table: own.clone(),
                     entries: 0,
@@ -349,7 +352,7 @@ impl<'b> Binding<'b> {
     fn profile(
         &self,
         id: u32,
-        left: &mut BTreeMap<String, LeftOut>,
+        left: &mut BTreeMap<String, OmittedEntries>,
     ) -> Result<Option<(Place<'b>, u32)>, BindError> {
         let profile = self.from.require_profile(id)?;
         let Some(table) = profile.table_ids.first() else { return Ok(None) };

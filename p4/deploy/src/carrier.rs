@@ -12,7 +12,7 @@ mod kernel;
 mod nvue;
 mod plan;
 mod queues;
-mod saved;
+mod saved_files;
 mod system;
 mod unix;
 
@@ -26,7 +26,7 @@ pub(crate) use plan::CarriedPlan;
 pub(crate) use system::Texts;
 
 use facts::Finding;
-use system::{Held, Making, System};
+use system::{ChangeParameters, System, SystemState};
 
 use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
@@ -38,7 +38,7 @@ use crate::inventory::{InventoryError, KnownPlane};
 use crate::links::Links;
 use crate::options::PushOptions;
 use crate::progress::Progress;
-use crate::report::{PipelineStep, Pushed};
+use crate::report::{PipelineStep, PushSummary};
 use crate::sonic::Ssh;
 use crate::state::{ObjectDigest, StateDigest};
 use crate::switch::{Switch, Work};
@@ -59,7 +59,7 @@ static SYSTEMS: [(&str, &dyn System); 4] = [
 ];
 
 /// The options of a push, and its progress.
-type With<'a> = (&'a PushOptions, &'a Progress);
+type PushContext<'a> = (&'a PushOptions, &'a Progress);
 
 /// Common options of all these switches.
 #[derive(Debug, Clone)]
@@ -141,7 +141,7 @@ impl Switch for CarriedSwitch {
         self.wave
     }
 
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary> {
         Box::pin(self.until_good(options, progress))
     }
 
@@ -184,13 +184,13 @@ impl CarriedSwitch {
         })
     }
 
-    async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+    async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         let mut sent = Counts::default();
         let mut attempt = 1;
         loop {
             match self.once(options, progress, &mut sent).await {
                 Ok(entities) => {
-                    return Ok(Pushed {
+                    return Ok(PushSummary {
                         pipeline: PipelineStep::Unchanged,
                         updates: sent,
                         entities,
@@ -256,10 +256,15 @@ impl CarriedSwitch {
 
     /// Reads and compares. Settings that seem to be missing may be defaults that the switch does not print, so they are
     /// read separately.
-    async fn compared(&self, wanted: &Texts, with: With<'_>) -> Result<(Held, Vec<Finding>), Fault> {
+    async fn compared(
+        &self,
+        wanted: &Texts,
+        with: PushContext<'_>,
+    ) -> Result<(SystemState, Vec<Finding>), Fault> {
         let system = self.system()?;
         let mut held = self.held(wanted, with).await?;
-        let compare = |held: &Held| system.compare(wanted, held).map_err(|reason| Fault::Site { reason });
+        let compare =
+            |held: &SystemState| system.compare(wanted, held).map_err(|reason| Fault::Site { reason });
         let mut found = compare(&held)?;
         let is_missing = |found: &Finding| !matches!(found.difference, Difference::Unexpected { .. });
         if let Some(script) = system.read_more().filter(|_| found.iter().any(is_missing)) {
@@ -273,7 +278,12 @@ impl CarriedSwitch {
     }
 
     /// Reports the settings of the factory configuration that the switch lacks after a push.
-    fn compare_with_factory(&self, wanted: &Texts, held: &Held, progress: &Progress) -> Result<(), Fault> {
+    fn compare_with_factory(
+        &self,
+        wanted: &Texts,
+        held: &SystemState,
+        progress: &Progress,
+    ) -> Result<(), Fault> {
         let places = self.system()?.places(wanted, held).map_err(|reason| Fault::Site { reason })?;
         let os = Os::ALL.into_iter().find(|os| os.word() == self.os);
         if let (Some(places), Some(os)) = (places, os) {
@@ -284,7 +294,7 @@ impl CarriedSwitch {
         Ok(())
     }
 
-    async fn held(&self, wanted: &Texts, with: With<'_>) -> Result<Held, Fault> {
+    async fn held(&self, wanted: &Texts, with: PushContext<'_>) -> Result<SystemState, Fault> {
         let system = self.system()?;
         let operation = Operation::Reading { object: "configuration".to_owned() };
         let script = system.read(&self.place, wanted);
@@ -299,9 +309,10 @@ impl CarriedSwitch {
         if moved.is_empty() { Ok(()) } else { Err(Fault::Moved { moved }) }
     }
 
-    async fn apply(&self, wanted: &Texts, held: &Held, with: With<'_>) -> Result<(), Fault> {
+    async fn apply(&self, wanted: &Texts, held: &SystemState, with: PushContext<'_>) -> Result<(), Fault> {
         let system = self.system()?;
-        let making = Making { place: &self.place, run: &self.options.run, confirm: self.options.confirm };
+        let making =
+            ChangeParameters { place: &self.place, run: &self.options.run, confirm: self.options.confirm };
         let steps = system.apply(wanted, held, &making).map_err(|reason| Fault::Site { reason })?;
         let limit = READ_LIMIT.max(self.options.confirm);
         for step in steps {
@@ -321,7 +332,11 @@ impl CarriedSwitch {
     }
 
     /// Reads back over a new connection, with retries for half of the confirmation time.
-    async fn read_back(&self, wanted: &Texts, with: With<'_>) -> Result<(Held, Vec<Finding>), Fault> {
+    async fn read_back(
+        &self,
+        wanted: &Texts,
+        with: PushContext<'_>,
+    ) -> Result<(SystemState, Vec<Finding>), Fault> {
         let start = Instant::now();
         loop {
             let is_early = start.elapsed() < self.options.confirm / 2;
@@ -339,12 +354,12 @@ impl CarriedSwitch {
         }
     }
 
-    async fn roll_back(&self, pending: &str, with: With<'_>) -> Result<(), Fault> {
+    async fn roll_back(&self, pending: &str, with: PushContext<'_>) -> Result<(), Fault> {
         let script = self.system()?.roll_back(&self.place, pending);
         self.run(Operation::RollingBack, script, ROLL_BACK_LIMIT, with).await.map(drop)
     }
 
-    async fn differences(&self, with: With<'_>) -> Result<DeviceDrift, Fault> {
+    async fn differences(&self, with: PushContext<'_>) -> Result<DeviceDrift, Fault> {
         let Some(wanted) = self.wanted(with).await? else { return Ok(DeviceDrift::None) };
         let (_, found) = self.compared(&wanted, with).await?;
         if found.is_empty() {
@@ -387,7 +402,7 @@ impl CarriedSwitch {
     }
 
     /// Returns the target files of the switch; `None` if the push to undo did not change it.
-    async fn wanted(&self, with: With<'_>) -> Result<Option<Texts>, Fault> {
+    async fn wanted(&self, with: PushContext<'_>) -> Result<Option<Texts>, Fault> {
         let system = self.system()?;
         let tree = match &self.goal {
             CarriedGoal::Plan(plan) => return Ok(Some(plan.files.clone())),
@@ -424,7 +439,7 @@ impl CarriedSwitch {
         operation: Operation,
         script: String,
         limit: Duration,
-        (options, progress): With<'_>,
+        (options, progress): PushContext<'_>,
     ) -> Result<String, Fault> {
         let bounds = (limit, options.client.memory_limit);
         progress.begin(operation.clone());

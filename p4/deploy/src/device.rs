@@ -8,27 +8,27 @@ use std::sync::Arc;
 
 use closc_runtime::ElectionId;
 use closc_runtime::client::{Client, Commit, Pipeline, Primacy, Session};
-use closc_runtime::order::Ordered;
+use closc_runtime::order::OrderedUpdates;
 use closc_runtime::proto::v1::get_forwarding_pipeline_config_request::ResponseType;
 
-use crate::bind::LeftOut;
+use crate::bind::OmittedEntries;
 use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
 use crate::event::EventKind;
 use crate::fault::{Fault, Operation, WriteFault};
 use crate::options::PushOptions;
 use crate::progress::Progress;
-use crate::read::{Live, live};
-use crate::report::{PipelineStep, Pushed};
+use crate::read::{SwitchState, live};
+use crate::report::{PipelineStep, PushSummary};
 use crate::state::State;
 use crate::target::{Program, Target};
-use crate::tree::{Desired, TreeError, Wanted};
+use crate::tree::{TargetState, TargetStateSource, TreeError};
 
 /// Target state of a switch.
 #[derive(Clone)]
 pub(crate) enum Goal {
     /// The state of the tree.
-    Tree(Wanted),
+    Tree(TargetStateSource),
     /// The updates of a plan, if the switch is in the state for which the plan was made.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
@@ -39,7 +39,7 @@ pub(crate) async fn push(
     goal: Goal,
     options: &PushOptions,
     progress: &Progress,
-) -> Result<Pushed, Fault> {
+) -> Result<PushSummary, Fault> {
     let mut sent = Counts::default();
     let mut pipeline = PipelineStep::Unchanged;
     let mut goal = ResolvedGoal::of(goal).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn push(
     loop {
         match once(target, &mut goal, options, progress, &mut sent, &mut pipeline).await {
             Ok((entities, left_out)) => {
-                return Ok(Pushed { pipeline, updates: sent, entities, attempts: attempt, left_out });
+                return Ok(PushSummary { pipeline, updates: sent, entities, attempts: attempt, left_out });
             }
             Err(fault) if attempt < options.attempts && fault.is_transient() => {
                 progress.report(EventKind::Retrying { attempt, fault });
@@ -63,7 +63,7 @@ pub(crate) async fn push(
 #[derive(Clone)]
 enum ResolvedGoal {
     /// The state is known.
-    Desired(Arc<Desired>),
+    Desired(Arc<TargetState>),
     /// The state follows from the plan and the live state, which has not been read yet.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
@@ -93,7 +93,7 @@ impl ResolvedGoal {
 }
 
 /// Reads the target state on a blocking thread, because a large file takes a while.
-pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
+pub(crate) async fn load(wanted: TargetStateSource) -> Result<Arc<TargetState>, Fault> {
     match tokio::task::spawn_blocking(move || wanted()).await {
         Ok(Ok(desired)) => Ok(desired),
         Ok(Err(error)) => Err(Fault::Tree(Box::new(error))),
@@ -104,9 +104,9 @@ pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
 /// Translates the target state to the ids of the program that the switch keeps, if it keeps one.
 pub(crate) async fn bind(
     client: &Client,
-    desired: Arc<Desired>,
+    desired: Arc<TargetState>,
     progress: &Progress,
-) -> Result<Arc<Desired>, Fault> {
+) -> Result<Arc<TargetState>, Fault> {
     let Some(roles) = desired.kept.clone() else { return Ok(desired) };
     let operation = progress.begin(Operation::ComparingPipeline);
     let config = client.pipeline(ResponseType::P4infoAndCookie).await;
@@ -132,7 +132,7 @@ async fn once(
     progress: &Progress,
     sent: &mut Counts,
     pipeline: &mut PipelineStep,
-) -> Result<(usize, Vec<LeftOut>), Fault> {
+) -> Result<(usize, Vec<OmittedEntries>), Fault> {
     let client = connect(target, options, progress).await?;
     let session = lead(client, target, options, progress).await?;
     let mut bound = goal.clone();
@@ -158,7 +158,7 @@ async fn bring(
     progress: &Progress,
     sent: &mut Counts,
     pipeline: &mut PipelineStep,
-) -> Result<Arc<Desired>, Fault> {
+) -> Result<Arc<TargetState>, Fault> {
     let program = goal.program().clone();
     if let ResolvedGoal::Plan { plan, program } = goal {
         plan.check_pipeline(has_pipeline(session.client(), program, progress).await?)?;
@@ -185,8 +185,8 @@ async fn bring(
 /// Writes the differences, and reads back if there were any. `read` is the live state.
 pub(crate) async fn reconcile(
     session: &Session,
-    desired: &Desired,
-    read: Live,
+    desired: &TargetState,
+    read: SwitchState,
     progress: &Progress,
     sent: &mut Counts,
 ) -> Result<usize, Fault> {
@@ -208,7 +208,7 @@ pub(crate) async fn reconcile(
     Ok(desired.state.len())
 }
 
-fn verify(desired: &Desired, live: &State) -> Result<(), Fault> {
+fn verify(desired: &TargetState, live: &State) -> Result<(), Fault> {
     let changes = difference(&desired.state, live);
     if changes.is_empty() {
         return Ok(());
@@ -303,7 +303,7 @@ pub(crate) async fn set_pipeline(
 async fn write(
     session: &Session,
     program: &Program,
-    ordered: &Ordered,
+    ordered: &OrderedUpdates,
     progress: &Progress,
     sent: &mut Counts,
 ) -> Result<(), Fault> {

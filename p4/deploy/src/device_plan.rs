@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use closc_runtime::proto::v1;
 
-use crate::bind::LeftOut;
+use crate::bind::OmittedEntries;
 use crate::fault::{Fault, Operation};
 use crate::invalid::InvalidState;
 use crate::report::PipelineStep;
 use crate::state::{State, StateDigest};
 use crate::target::Program;
-use crate::tree::Desired;
+use crate::tree::TargetState;
 
 /// Data to send to one switch.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub struct DevicePlan {
     /// Its state after the push.
     pub desired: StateDigest,
     /// Entries that are omitted because its program has no table for them.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<OmittedEntries>,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,
     /// Upper bound of the entities that the switch holds before and after. For a plan from a file it is the number of
@@ -60,11 +60,11 @@ impl DevicePlan {
         program: &Arc<Program>,
         live: &State,
         step: PipelineStep,
-    ) -> Result<Desired, Fault> {
+    ) -> Result<TargetState, Fault> {
         let info = program.info();
         let found = live.digest(info);
         if found == self.desired {
-            return Ok(Desired::new(program.clone(), live.clone()));
+            return Ok(TargetState::new(program.clone(), live.clone()));
         }
         let nothing = State::default();
         let start = if step == PipelineStep::Reconciled { &nothing } else { live };
@@ -78,6 +78,6 @@ impl DevicePlan {
             let reason = "the updates of the plan do not produce its target state".to_owned();
             return Err(Fault::Ended { reason });
         }
-        Ok(Desired::new(program.clone(), state))
+        Ok(TargetState::new(program.clone(), state))
     }
 }

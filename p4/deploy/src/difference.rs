@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use closc_runtime::Info;
-use closc_runtime::order::{Order, Ordered, Phase, Wave};
+use closc_runtime::order::{Order, OrderedUpdates, Phase, Wave};
 use closc_runtime::proto::v1;
 use v1::entity::Entity;
 
@@ -107,7 +107,7 @@ impl std::ops::AddAssign for Counts {
 ///
 /// Additions come first and removals last, so that a change of path interrupts no traffic. If the tables cannot hold
 /// both at once, removals come first.
-pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> Ordered {
+pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> OrderedUpdates {
     let updates = changes.iter().map(|change| update(info, change)).collect();
     let ordered = order.arrange_distinct(updates);
     if fits(info, live, changes) { ordered } else { make_room(ordered) }
@@ -198,10 +198,10 @@ fn fits(info: &Info, live: &State, changes: &[Change<'_>]) -> bool {
 }
 
 /// Puts deletes before all other updates; deletes keep their order.
-fn make_room(ordered: Ordered) -> Ordered {
+fn make_room(ordered: OrderedUpdates) -> OrderedUpdates {
     let mut waves = ordered.waves;
     waves.sort_by_key(|wave| wave.phase != Phase::Delete);
-    let mut made = Ordered::default();
+    let mut made = OrderedUpdates::default();
     for Wave { phase, range } in waves {
         let start = made.updates.len();
         made.updates.extend_from_slice(&ordered.updates[range]);

@@ -12,11 +12,11 @@ use crate::event::{EventKind, Observer, Reporter};
 use crate::factory::FactoryNote;
 use crate::fault::Fault;
 use crate::fleet::Fleet;
-use crate::left_alone::LeftAlone;
 use crate::options::PushOptions;
 use crate::parallel::each;
 use crate::progress::Progress;
-use crate::uncarried::Uncarried;
+use crate::skipped_switches::SkippedSwitches;
+use crate::unsupported_files::UnsupportedFile;
 
 /// Differences of the switches of a fleet from their target state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -26,10 +26,10 @@ pub struct DriftReport {
     pub devices: BTreeMap<String, DeviceDrift>,
     /// Switches of the tree that were not compared, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_alone: Vec<LeftAlone>,
+    pub left_alone: Vec<SkippedSwitches>,
     /// Files of the switches above that no transport reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub uncarried: Vec<Uncarried>,
+    pub uncarried: Vec<UnsupportedFile>,
     /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factory: Vec<FactoryNote>,

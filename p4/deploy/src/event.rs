@@ -12,9 +12,9 @@ use smol_str::SmolStr;
 use crate::difference::Counts;
 use crate::factory::{FactoryNote, FactoryNotes, FactoryState};
 use crate::fault::Fault;
-use crate::left_alone::LeftAlone;
 use crate::report::PipelineStep;
-use crate::uncarried::Uncarried;
+use crate::skipped_switches::SkippedSwitches;
+use crate::unsupported_files::UnsupportedFile;
 
 /// An event of a push or a watch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -112,10 +112,10 @@ pub enum EventKind {
         metrics: String,
         /// Switches of the tree that are not watched, by operating system.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        left_alone: Vec<LeftAlone>,
+        left_alone: Vec<SkippedSwitches>,
         /// Files of the switches that are not compared.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        uncarried: Vec<Uncarried>,
+        uncarried: Vec<UnsupportedFile>,
     },
     /// A watched switch was repaired.
     Repaired {

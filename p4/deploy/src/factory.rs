@@ -67,11 +67,11 @@ impl FactoryNote {
 type Key = (&'static str, FactoryState);
 
 /// Settings and files, with the switches that they concern.
-type Found = BTreeMap<Key, (&'static FactorySetting, BTreeSet<SmolStr>)>;
+type SettingFindings = BTreeMap<Key, (&'static FactorySetting, BTreeSet<SmolStr>)>;
 
 /// Findings about the switches of one run. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FactoryNotes(Arc<Mutex<Found>>);
+pub(crate) struct FactoryNotes(Arc<Mutex<SettingFindings>>);
 
 impl FactoryNotes {
     /// Adds a finding about a switch.

@@ -169,7 +169,7 @@ pub enum Fault {
 
 /// An update that the switch rejected, by names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Refused {
+pub struct RejectedUpdate {
     /// The update.
     pub update: String,
     /// The answer of the switch.
@@ -182,7 +182,7 @@ pub struct WriteFault {
     /// Applied updates.
     pub applied: usize,
     /// The first updates that were rejected, at most 10.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RejectedUpdate>,
     /// Number of rejected updates.
     pub n_refused: usize,
     /// Number of updates rejected because the switch had changed since it was read.
@@ -207,11 +207,10 @@ impl WriteFault {
             let answered = error.n_applied + error.failed.len();
             error.cause.as_ref().filter(|_| error.n_aborted == 0).map(|_| answered)
         });
-        let refused = error
-            .failed
-            .iter()
-            .take(LISTED)
-            .map(|failed| Refused { update: show(&failed.update), outcome: failed.outcome.to_string() });
+        let refused = error.failed.iter().take(LISTED).map(|failed| RejectedUpdate {
+            update: show(&failed.update),
+            outcome: failed.outcome.to_string(),
+        });
         WriteFault {
             applied: error.n_applied,
             refused: refused.collect(),
@@ -325,7 +324,7 @@ impl Fault {
     }
 
     /// Returns the first updates that were rejected, at most 10.
-    pub fn refused(&self) -> &[Refused] {
+    pub fn refused(&self) -> &[RejectedUpdate] {
         match self {
             Fault::Write(fault) => &fault.refused,
             _ => &[],
@@ -361,22 +360,22 @@ impl Serialize for Fault {
 #[derive(JsonSchema)]
 #[schemars(rename = "Fault")]
 #[expect(dead_code, reason = "only its form is asked for")]
-struct Written {
+struct FaultDocument {
     /// Kind of the error.
     kind: String,
     /// Message of the error.
     message: String,
     /// The first few rejected updates.
-    refused: Vec<Refused>,
+    refused: Vec<RejectedUpdate>,
 }
 
 impl JsonSchema for Fault {
     fn schema_name() -> Cow<'static, str> {
-        Written::schema_name()
+        FaultDocument::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::json_schema(generator)
+        FaultDocument::json_schema(generator)
     }
 }
 

@@ -10,15 +10,15 @@ use thiserror::Error;
 
 use crate::carrier::{CarriedGoal, CarriedSwitch, CarrierOptions, has_carrier, has_folders};
 use crate::inventory::{Defaults, Device, Inventory, InventoryError, RuleList, is_local_host, is_wrong_ipv4};
-use crate::left_alone::{LeftAlone, left_alone};
 use crate::links::Links;
 use crate::member::Member;
 use crate::pair::Pair;
+use crate::skipped_switches::{SkippedSwitches, left_alone};
 use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Programs, Target};
-use crate::tree::{Desired, Tree, TreeError, foreign_program, is_without_program, roles};
-use crate::uncarried::{Uncarried, uncarried};
+use crate::tree::{TargetState, Tree, TreeError, foreign_program, is_without_program, roles};
+use crate::unsupported_files::{UnsupportedFile, uncarried};
 
 /// The switches of one command.
 #[derive(Clone, Default)]
@@ -36,7 +36,7 @@ pub struct Fleet {
     /// Files of members that no transport of the inventory carries, by member.
     pub(crate) missed: BTreeMap<String, Vec<Missed>>,
     /// Switches of the tree that the command skips.
-    pub left_alone: Vec<LeftAlone>,
+    pub left_alone: Vec<SkippedSwitches>,
 }
 
 /// Inventory and tree do not match.
@@ -171,7 +171,7 @@ impl Fleet {
                 let desired = tree.desired(&name, program.clone())?;
                 let desired = match &other {
                     Some(other) => desired.bound(other.clone(), &roles)?,
-                    None => Desired { kept: kept.clone(), ..desired },
+                    None => TargetState { kept: kept.clone(), ..desired },
                 };
                 Ok(Arc::new(desired))
             };
@@ -296,7 +296,7 @@ impl Fleet {
     }
 
     /// Returns the files of its switches that no transport carries.
-    pub fn uncarried(&self) -> Vec<Uncarried> {
+    pub fn uncarried(&self) -> Vec<UnsupportedFile> {
         let members = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
         uncarried(
             members.chain(self.sonic.iter().map(|switch| (switch.name.as_str(), switch.missed.as_slice()))),

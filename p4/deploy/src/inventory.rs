@@ -33,7 +33,7 @@ pub struct Inventory {
     /// Connections to P4Runtime switches, by patterns. A switch listed in `devices` uses that entry, any other the
     /// first pattern that matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) p4runtime: Vec<Programmed>,
+    pub(crate) p4runtime: Vec<ConnectionPattern>,
     /// Connections to SONiC switches, by patterns; the first that matches a switch applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sonic: Vec<Sonic>,
@@ -56,7 +56,7 @@ pub struct Inventory {
 /// Connections to P4Runtime switches, by a pattern of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Programmed {
+pub(crate) struct ConnectionPattern {
     /// The names: `*` is any text, `?` any character.
     pub(crate) devices: String,
     /// Connection of each. In its endpoint and the name of its certificate, `{name}` is the name of the switch.
@@ -409,7 +409,7 @@ impl Inventory {
     }
 
     /// Returns whether all addresses that a pattern matches are on this machine, by the list of addresses.
-    fn is_of_this_machine(&self, rule: &Programmed) -> bool {
+    fn is_of_this_machine(&self, rule: &ConnectionPattern) -> bool {
         let fitting = self.listed.keys().filter(|name| closc_sonic::fits(&rule.devices, name));
         let mut endpoints =
             fitting.filter_map(|name| self.filled(&rule.device.endpoint, name, true).ok()).peekable();
@@ -418,7 +418,7 @@ impl Inventory {
             && endpoints.all(|each| is_local(&each))
     }
 
-    fn programmed(&self, name: &str) -> Option<&Programmed> {
+    fn programmed(&self, name: &str) -> Option<&ConnectionPattern> {
         self.p4runtime.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 

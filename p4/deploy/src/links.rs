@@ -31,7 +31,7 @@ const PASSWORD_MAX: usize = 4 << 10;
 
 /// Common data of the switches of one rule.
 #[derive(Clone)]
-struct Shared {
+struct RuleCredentials {
     tls: Option<ClientTls>,
     login: Option<Login>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Links<'a> {
     inventory: &'a Inventory,
     beside: &'a dyn Files,
     /// By the pattern of the rule; the first that matches applies.
-    shared: BTreeMap<&'a str, Shared>,
+    shared: BTreeMap<&'a str, RuleCredentials>,
 }
 
 fn fault(name: &str, what: &str, text: &str, why: &str) -> InventoryError {
@@ -133,7 +133,7 @@ impl<'a> Links<'a> {
     }
 
     /// Reads the common data of the switches of a rule.
-    fn share(&mut self, name: &str, rule: &'a Sonic) -> Result<Shared, InventoryError> {
+    fn share(&mut self, name: &str, rule: &'a Sonic) -> Result<RuleCredentials, InventoryError> {
         let nothing = Tls::default();
         let tls = match (&rule.tls, &self.inventory.defaults.tls) {
             (None, None) => None,
@@ -148,7 +148,7 @@ impl<'a> Links<'a> {
             (Some(user), None) => return Err(fault(name, "user", user, "needs `password_file`")),
             (None, Some(path)) => return Err(fault(name, "password_file", path, "needs `user`")),
         };
-        let shared = Shared { tls, login };
+        let shared = RuleCredentials { tls, login };
         self.shared.insert(&rule.devices, shared.clone());
         Ok(shared)
     }

@@ -12,10 +12,10 @@ use crate::fault::Fault;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::read::live;
-use crate::report::Pushed;
+use crate::report::PushSummary;
 use crate::switch::{Switch, Work};
 use crate::target::{Cookie, Target};
-use crate::tree::{Desired, Wanted};
+use crate::tree::{TargetState, TargetStateSource};
 
 /// One P4Runtime switch.
 #[derive(Clone)]
@@ -23,12 +23,12 @@ pub struct Member {
     /// Connection.
     pub target: Target,
     /// Target state.
-    pub wanted: Wanted,
+    pub wanted: TargetStateSource,
 }
 
 impl Member {
     /// Returns a member with a fixed target state.
-    pub fn new(target: Target, desired: Arc<Desired>) -> Self {
+    pub fn new(target: Target, desired: Arc<TargetState>) -> Self {
         Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
     }
 }
@@ -46,7 +46,7 @@ impl Switch for Member {
         self.target.wave
     }
 
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary> {
         Box::pin(device::push(&self.target, Goal::Tree(self.wanted.clone()), options, progress))
     }
 

@@ -21,12 +21,12 @@ use crate::member::Member;
 use crate::options::PushOptions;
 use crate::progress::Progress;
 use crate::read::live;
-use crate::report::{PipelineStep, Pushed};
+use crate::report::{PipelineStep, PushSummary};
 use crate::sonic::{PortMoves, SonicSwitch};
 use crate::state::State;
 use crate::switch::{Switch, Work};
 use crate::target::{Program, Target};
-use crate::tree::Desired;
+use crate::tree::TargetState;
 
 /// A switch with two transports.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Switch for Pair {
         self.member.wave()
     }
 
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary> {
         Box::pin(self.bring(options, progress))
     }
 
@@ -67,11 +67,11 @@ impl Pair {
         program: Arc<Program>,
         sonic: SonicSwitch,
     ) -> Self {
-        let nothing = Arc::new(Desired::new(program.clone(), State::default()));
+        let nothing = Arc::new(TargetState::new(program.clone(), State::default()));
         Pair { member: Member::new(target, nothing), sonic, planned: Some((entries, program)) }
     }
 
-    async fn bring(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+    async fn bring(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         let Some((plan, program)) = &self.planned else { return self.bring_both(options, progress).await };
         let mut attempt = 1;
         let desired = loop {
@@ -97,7 +97,7 @@ impl Pair {
         program: &Arc<Program>,
         options: &PushOptions,
         progress: &Progress,
-    ) -> Result<Desired, Fault> {
+    ) -> Result<TargetState, Fault> {
         if plan.set_pipeline {
             return plan.resolve(program, &State::default(), PipelineStep::Unchanged);
         }
@@ -109,7 +109,7 @@ impl Pair {
     }
 
     /// Removes entries of removed ports, then pushes CONFIG_DB, then the entries of added ports.
-    async fn bring_both(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+    async fn bring_both(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         let moves = self.sonic.moves(options, progress).await?;
         let mut sent = Counts::default();
         // A switch without a device id has no entries, and a reload removes all of them.
@@ -135,7 +135,7 @@ impl Pair {
         is_changed: bool,
         options: &PushOptions,
         progress: &Progress,
-    ) -> Result<Pushed, Fault> {
+    ) -> Result<PushSummary, Fault> {
         let mut n_waits = 0;
         loop {
             let goal = Goal::Tree(self.member.wanted.clone());
@@ -194,7 +194,7 @@ impl Pair {
         let states = (&desired.state, &read.state);
         let state = between(info, states, (&moves.leaving, &moves.arriving))
             .map_err(|invalid| Fault::InvalidState { operation: progress.operation(), invalid })?;
-        let goal = Desired::new(Arc::clone(program), state);
+        let goal = TargetState::new(Arc::clone(program), state);
         device::reconcile(&session, &goal, read, progress, sent).await?;
         session.close().await;
         Ok(())

@@ -25,17 +25,17 @@ use crate::event::Reporter;
 use crate::factory::FactoryNote;
 use crate::fault::{DeviceError, Fault};
 use crate::fleet::Fleet;
-use crate::left_alone::LeftAlone;
 use crate::member::Member;
 use crate::options::PushOptions;
 use crate::parallel::each;
 use crate::progress::Progress;
 use crate::read::live;
+use crate::skipped_switches::SkippedSwitches;
 use crate::sonic::SonicPlan;
 use crate::state::State;
 use crate::target::Program;
-use crate::tree::{Desired, TreeError};
-use crate::uncarried::{Uncarried, uncarried};
+use crate::tree::{TargetState, TreeError};
+use crate::unsupported_files::{UnsupportedFile, uncarried};
 
 /// Data to send to the switches of a fleet.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ pub struct Plan {
     /// Files of devices that no transport carries, by device.
     pub(crate) missed: BTreeMap<String, Vec<Missed>>,
     /// Switches of the tree that the push skips; not part of a saved plan.
-    pub(crate) left_alone: Vec<LeftAlone>,
+    pub(crate) left_alone: Vec<SkippedSwitches>,
     /// Factory settings that switches lack, and files on switches that undo a push; not part of a saved plan.
     pub(crate) factory: Vec<FactoryNote>,
 }
@@ -166,7 +166,7 @@ async fn one(
 /// Plans the updates from the live state of a switch to its wanted state.
 fn planned(
     member: &Member,
-    desired: &Desired,
+    desired: &TargetState,
     state: &State,
     set_pipeline: bool,
 ) -> (Arc<Program>, DevicePlan) {
@@ -239,7 +239,7 @@ impl Plan {
     }
 
     /// Returns the files of its switches that no transport carries.
-    pub fn uncarried(&self) -> Vec<Uncarried> {
+    pub fn uncarried(&self) -> Vec<UnsupportedFile> {
         let devices = self.missed.iter().map(|(name, missed)| (name.as_str(), missed.as_slice()));
         uncarried(
             devices.chain(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice()))),

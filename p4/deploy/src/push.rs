@@ -25,7 +25,7 @@ use crate::options::PushOptions;
 use crate::pair::Pair;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::report::{Outcome, PushReport, Pushed};
+use crate::report::{Outcome, PushReport, PushSummary};
 use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Target};
@@ -65,7 +65,7 @@ pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate
 /// Pushes a plan. A switch that has changed since the plan was made is rejected; switches that the plan does not
 /// contain are skipped.
 pub async fn push_plan(
-    reached: &Reached,
+    reached: &SwitchConnections,
     plan: &Plan,
     options: &PushOptions,
     observer: Observer,
@@ -100,13 +100,13 @@ pub async fn push_plan(
 
 /// Connections to the switches of a plan.
 #[derive(Clone, Default)]
-pub struct Reached {
+pub struct SwitchConnections {
     targets: BTreeMap<String, Target>,
     sonic: BTreeMap<String, SonicSwitch>,
     carried: BTreeMap<String, CarriedSwitch>,
 }
 
-impl Reached {
+impl SwitchConnections {
     /// Finds the switches of a plan in an inventory. `beside` reads the files that the inventory names.
     pub fn new(
         inventory: &Inventory,
@@ -114,7 +114,7 @@ impl Reached {
         plan: &Plan,
         options: SonicOptions,
     ) -> Result<Self, InventoryError> {
-        let mut made = Reached::default();
+        let mut made = SwitchConnections::default();
         let known = |plane| KnownPlane { of_switch: plane, n_planes: 0 };
         for (name, planned) in &plan.devices {
             let Some(device) = inventory.device(name)? else { continue };
@@ -156,7 +156,7 @@ impl Reached {
         let targets = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.clone()));
         let sonic = fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.clone()));
         let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.clone()));
-        Reached { targets: targets.collect(), sonic: sonic.collect(), carried: carried.collect() }
+        SwitchConnections { targets: targets.collect(), sonic: sonic.collect(), carried: carried.collect() }
     }
 
     /// Sets the wave of each switch.
@@ -199,7 +199,7 @@ impl Job {
         }
     }
 
-    async fn push(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+    async fn push(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         match self {
             Job::Switch(switch) => switch.push(options, progress).await,
             Job::Planned { target, plan, program } => {

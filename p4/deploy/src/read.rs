@@ -1,7 +1,7 @@
 //! The live state of a switch.
 //!
-//! In: a connection and the program that the switch runs. Out: [`Live`]. Invariants: everything that a controller can
-//! write is read. Each table has its own request, so that no answer holds more than one table and a fault names it.
+//! In: a connection and the program that the switch runs. Out: [`SwitchState`]. Invariants: everything that a controller
+//! can write is read. Each table has its own request, so that no answer holds more than one table and a fault names it.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::state::{State, object};
 
 /// State of a switch.
-pub(crate) struct Live {
+pub(crate) struct SwitchState {
     pub(crate) state: State,
     /// Kinds of entities that the switch cannot read back.
     unsupported: Vec<v1::Entity>,
@@ -33,7 +33,7 @@ pub(crate) async fn live(
     info: &Info,
     expected: usize,
     progress: &Progress,
-) -> Result<Live, Fault> {
+) -> Result<SwitchState, Fault> {
     let mut entities = Vec::new();
     let mut unsupported = Vec::new();
     // One budget for all reads, so that endless entities are rejected even if they are spread over tables.
@@ -65,10 +65,10 @@ pub(crate) async fn live(
     }
     let operation = progress.operation();
     let state = State::new(info, entities).map_err(|invalid| Fault::InvalidState { operation, invalid })?;
-    Ok(Live { state, unsupported })
+    Ok(SwitchState { state, unsupported })
 }
 
-impl Live {
+impl SwitchState {
     /// Checks that the switch can read back everything that is wanted.
     pub(crate) fn check_support(&self, info: &Info, wanted: &State) -> Result<(), Fault> {
         for wildcard in &self.unsupported {

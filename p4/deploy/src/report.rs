@@ -6,12 +6,12 @@ use closc_runtime::client::PipelineChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bind::{self, LeftOut};
+use crate::bind::{self, OmittedEntries};
 use crate::difference::Counts;
 use crate::factory::FactoryNote;
 use crate::fault::Fault;
-use crate::left_alone::LeftAlone;
-use crate::uncarried::Uncarried;
+use crate::skipped_switches::SkippedSwitches;
+use crate::unsupported_files::UnsupportedFile;
 
 /// Action on the pipeline of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ impl From<PipelineChange> for PipelineStep {
 /// The result of a push to a switch that was read back and is up to date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub struct Pushed {
+pub struct PushSummary {
     /// Change of the pipeline.
     pub pipeline: PipelineStep,
     /// Updates that were sent.
@@ -49,7 +49,7 @@ pub struct Pushed {
     pub attempts: u32,
     /// Entries that are omitted because the program of the switch has no table for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<OmittedEntries>,
 }
 
 /// Result of one switch.
@@ -57,7 +57,7 @@ pub struct Pushed {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// It is up to date.
-    Good(Pushed),
+    Good(PushSummary),
     /// The switch is not up to date, or its state is unknown.
     Failed(Fault),
     /// It was skipped.
@@ -78,10 +78,10 @@ pub struct PushReport {
     pub stopped: Option<String>,
     /// Skipped switches of the tree, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_alone: Vec<LeftAlone>,
+    pub left_alone: Vec<SkippedSwitches>,
     /// Files of the switches above that no transport carries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub uncarried: Vec<Uncarried>,
+    pub uncarried: Vec<UnsupportedFile>,
     /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factory: Vec<FactoryNote>,

@@ -4,15 +4,15 @@
 //! both, or is unchanged, or a fault reports how far it came. Invariants: settings that closc does not own are not
 //! touched; a switch is read before anything is applied and read back afterwards.
 
-mod differs;
+mod differences;
 mod gnmi;
 mod over_gnmi;
 mod over_ssh;
 mod owner;
-mod planned;
 mod ports;
 mod routing;
 mod script;
+mod sonic_target;
 mod ssh;
 
 use std::borrow::Cow;
@@ -25,10 +25,10 @@ use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
 
 pub(crate) use gnmi::GnmiLink;
-pub(crate) use planned::SonicPlan;
 pub(crate) use ports::PortMoves;
 pub(crate) use routing::{RoutingMethod, RoutingPlan};
 pub(crate) use script::{put, whole};
+pub(crate) use sonic_target::SonicPlan;
 pub(crate) use ssh::{Ssh, SshLink, is_host, is_state, is_user};
 
 use crate::device_drift::{DeviceDrift, Difference};
@@ -37,16 +37,16 @@ use crate::event::EventKind;
 use crate::fault::{Fault, Operation};
 use crate::options::{PushOptions, SequenceGuard};
 use crate::progress::Progress;
-use crate::report::{PipelineStep, Pushed};
+use crate::report::{PipelineStep, PushSummary};
 use crate::state::StateDigest;
 use crate::switch::{Switch, Work};
 use crate::tree::{Tree, TreeError};
 
-use differs::{difference, undone};
-use over_gnmi::OverGnmi;
-use over_ssh::{Held, OverSsh};
-use planned::Resolved;
+use differences::{difference, undone};
+use over_gnmi::GnmiPush;
+use over_ssh::{SonicState, SshPush};
 use routing::RoutingChange;
+use sonic_target::SonicTarget;
 
 /// Common values of all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
@@ -101,7 +101,7 @@ pub(crate) enum SonicGoal {
     /// The state of the tree.
     Tree(Arc<Tree>),
     /// The changes of a plan, if the switch is in the state for which the plan was made.
-    Plan { plan: Arc<SonicPlan>, resolved: Arc<OnceLock<Resolved>> },
+    Plan { plan: Arc<SonicPlan>, resolved: Arc<OnceLock<SonicTarget>> },
 }
 
 impl SonicGoal {
@@ -129,7 +129,7 @@ impl Link {
 
 /// Result of a push so far, all attempts together.
 #[derive(Debug, Default)]
-struct Done {
+struct PushCounts {
     sent: Counts,
     /// Whether the running configuration may be lost in a reboot. Over gNMI the saved configuration cannot be read, and
     /// an earlier push may have died after a change and before saving it.
@@ -149,7 +149,7 @@ impl Switch for SonicSwitch {
         self.wave
     }
 
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed> {
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary> {
         Box::pin(self.until_good(options, progress))
     }
 
@@ -164,15 +164,15 @@ impl SonicSwitch {
         SonicSwitch { goal: SonicGoal::of_plan(plan), ..self.clone() }
     }
 
-    async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
+    async fn until_good(&self, options: &PushOptions, progress: &Progress) -> Result<PushSummary, Fault> {
         let is_unsaved = matches!(self.link, Link::Gnmi(_));
-        let mut done = Done { is_unsaved, ..Done::default() };
+        let mut done = PushCounts { is_unsaved, ..PushCounts::default() };
         let mut attempt = 1;
         loop {
             match self.once(options, progress, &mut done).await {
                 Ok(entities) => {
                     let pipeline = PipelineStep::Unchanged;
-                    return Ok(Pushed {
+                    return Ok(PushSummary {
                         pipeline,
                         updates: done.sent,
                         entities,
@@ -195,12 +195,12 @@ impl SonicSwitch {
         &self,
         options: &PushOptions,
         progress: &Progress,
-        done: &mut Done,
+        done: &mut PushCounts,
     ) -> Result<usize, Fault> {
         self.resolve(options, progress).await?;
         match &self.link {
-            Link::Ssh(link) => OverSsh { switch: self, link }.once(options, progress, done).await,
-            Link::Gnmi(link) => OverGnmi { switch: self, link }.once(options, progress, done).await,
+            Link::Ssh(link) => SshPush { switch: self, link }.once(options, progress, done).await,
+            Link::Gnmi(link) => GnmiPush { switch: self, link }.once(options, progress, done).await,
         }
     }
 
@@ -263,7 +263,7 @@ impl SonicSwitch {
         let Link::Ssh(link) = &self.link else {
             return Ok((self.held(tree, options, progress).await?, None));
         };
-        let held = OverSsh { switch: self, link }.read(options, progress).await?;
+        let held = SshPush { switch: self, link }.read(options, progress).await?;
         let method = self.change(&held.config, tree)?.method;
         let routed = self.routed(&held, &method).await?;
         Ok((held.config, routed))
@@ -280,7 +280,7 @@ impl SonicSwitch {
     }
 
     /// Compares the routing of a switch with the wanted one; `None` if they agree.
-    async fn routed(&self, held: &Held, configured: &Method) -> Result<Option<RoutingChange>, Fault> {
+    async fn routed(&self, held: &SonicState, configured: &Method) -> Result<Option<RoutingChange>, Fault> {
         let Some(routing) = &held.routing else { return Ok(None) };
         let change = match &self.goal {
             SonicGoal::Tree(tree) => {
@@ -307,9 +307,9 @@ impl SonicSwitch {
     ) -> Result<ConfigDb, Fault> {
         match &self.link {
             Link::Ssh(link) => {
-                OverSsh { switch: self, link }.read(options, progress).await.map(|held| held.config)
+                SshPush { switch: self, link }.read(options, progress).await.map(|held| held.config)
             }
-            Link::Gnmi(link) => OverGnmi { switch: self, link }.read(tree, options, progress).await,
+            Link::Gnmi(link) => GnmiPush { switch: self, link }.read(tree, options, progress).await,
         }
     }
 
@@ -321,8 +321,8 @@ impl SonicSwitch {
         progress: &Progress,
     ) -> Result<Vec<StateFault>, Fault> {
         let text = match &self.link {
-            Link::Ssh(link) => OverSsh { switch: self, link }.applied(options, progress).await?,
-            Link::Gnmi(link) => OverGnmi { switch: self, link }.applied(options, progress).await?,
+            Link::Ssh(link) => SshPush { switch: self, link }.applied(options, progress).await?,
+            Link::Gnmi(link) => GnmiPush { switch: self, link }.applied(options, progress).await?,
         };
         state_faults(tree, &text).map_err(|error| Fault::Remote {
             operation: Operation::Reading { object: "APPL_DB".to_owned() },
@@ -356,10 +356,10 @@ impl SonicSwitch {
     ) -> Result<StateDigest, Fault> {
         let Link::Ssh(link) = &self.link else {
             let tree = self.wanted().await?;
-            return Ok(planned::digest_of_own(&self.held(&tree, options, progress).await?));
+            return Ok(sonic_target::digest_of_own(&self.held(&tree, options, progress).await?));
         };
-        let held = OverSsh { switch: self, link }.read(options, progress).await?;
-        let mut digest = planned::digest_of_own(&held.config);
+        let held = SshPush { switch: self, link }.read(options, progress).await?;
+        let mut digest = sonic_target::digest_of_own(&held.config);
         let routing = held.routing.map(|routing| (FRR_CONF.to_owned(), routing.object()));
         digest.objects.extend(routing);
         Ok(digest)

@@ -11,7 +11,7 @@ use crate::device_drift::DeviceDrift;
 use crate::fault::Fault;
 use crate::options::PushOptions;
 use crate::progress::Progress;
-use crate::report::Pushed;
+use crate::report::PushSummary;
 
 /// Work on a switch.
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
@@ -28,7 +28,7 @@ pub(crate) trait Switch: Send + Sync {
     fn wave(&self) -> usize;
 
     /// Brings it to the state of the tree: reads, compares, applies the difference, reads back.
-    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed>;
+    fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, PushSummary>;
 
     /// Reads and compares; nothing is written.
     fn drift<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, DeviceDrift>;

@@ -1,6 +1,6 @@
 //! Target state of each switch, from the compiled tree.
 //!
-//! In: the bytes of `manifest.json`, `p4/` and `switches/`. Out: files of switches, and [`Desired`], checked against
+//! In: the bytes of `manifest.json`, `p4/` and `switches/`. Out: files of switches, and [`TargetState`], checked against
 //! the P4Info. Invariants: a file that differs from the manifest is rejected. Only programs are kept in memory, so a
 //! tree of thousands of switches is read one switch at a time.
 
@@ -21,7 +21,7 @@ use closc_sonic::ConfigDb;
 use thiserror::Error;
 use v1::entity::Entity;
 
-use crate::bind::{BindError, Binding, LeftOut};
+use crate::bind::{BindError, Binding, OmittedEntries};
 use crate::invalid::InvalidState;
 use crate::inventory::{Artefacts, KnownPlane};
 use crate::roles::{Roles, RolesError};
@@ -30,37 +30,37 @@ use crate::target::Program;
 
 /// Target state of a switch.
 #[derive(Debug, Clone)]
-pub struct Desired {
+pub struct TargetState {
     /// The program to run.
     pub program: Arc<Program>,
     /// The wanted entities.
     pub state: State,
     /// Entries that are omitted because its program has no table for them.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<OmittedEntries>,
     /// Names of the tables in the program that the switch keeps. Until that program is known, `program` and `state`
     /// have the ids of the tree.
     pub(crate) kept: Option<Arc<Roles>>,
 }
 
-impl Desired {
+impl TargetState {
     /// Creates the target state of a program that is set.
     pub fn new(program: Arc<Program>, state: State) -> Self {
-        Desired { program, state, left_out: Vec::new(), kept: None }
+        TargetState { program, state, left_out: Vec::new(), kept: None }
     }
 
     /// Translates it to the ids of another program.
-    pub(crate) fn bound(&self, program: Arc<Program>, roles: &Roles) -> Result<Desired, TreeError> {
+    pub(crate) fn bound(&self, program: Arc<Program>, roles: &Roles) -> Result<TargetState, TreeError> {
         let own = Roles::of(self.program.name());
         let binding = Binding::new(self.program.info(), program.info(), (&own, roles));
         let bound = binding.bind(self.state.entities().cloned()).map_err(Box::new)?;
         let state = State::new(program.info(), bound.entities)
             .map_err(|invalid| TreeError::InvalidState { path: paths::ENTRIES.to_owned(), invalid })?;
-        Ok(Desired { left_out: bound.left_out, ..Desired::new(program, state) })
+        Ok(TargetState { left_out: bound.left_out, ..TargetState::new(program, state) })
     }
 }
 
 /// Returns the target state of a switch; called in the switch's turn, and again for each comparison.
-pub type Wanted = Arc<dyn Fn() -> Result<Arc<Desired>, TreeError> + Send + Sync>;
+pub type TargetStateSource = Arc<dyn Fn() -> Result<Arc<TargetState>, TreeError> + Send + Sync>;
 
 /// A file of the tree, or of the inventory, that cannot be used.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -232,7 +232,7 @@ impl Tree {
 
     /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests to compare
     /// them with. `without_files` are its switches that are configured by files; `planes` has the plane of every switch.
-    pub fn made(
+    pub fn in_memory(
         fabric: String,
         devices: BTreeMap<String, &'static str>,
         without_files: BTreeMap<String, &'static str>,
@@ -356,7 +356,7 @@ impl Tree {
     }
 
     /// Reads the target state of a switch.
-    pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
+    pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
         let own = self.devices.get(device);
         let file = paths::ENTRIES_OF.iter().find(|(_, pipeline)| Some(pipeline) == own);
         let path = paths::switch(device, file.map_or(paths::ENTRIES, |(file, _)| file));
@@ -423,7 +423,7 @@ fn program(name: &str, path: &str, p4info: &str, config: Vec<u8>) -> Result<Prog
 }
 
 /// Reads the entries of a switch; `path` is for messages.
-pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
+pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<TargetState, TreeError> {
     let updates =
         text::read_entries(text).map_err(|fault| TreeError::Text { path: path.to_owned(), fault })?;
     let info = program.info().clone();
@@ -434,7 +434,7 @@ pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired,
     }
     let state = State::new(&info, entities)
         .map_err(|invalid| TreeError::InvalidState { path: path.to_owned(), invalid })?;
-    Ok(Desired::new(program, state))
+    Ok(TargetState::new(program, state))
 }
 
 /// Checks that an update fits the P4Info and adds a persistent entity.

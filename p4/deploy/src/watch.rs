@@ -56,7 +56,7 @@ impl Default for WatchOptions {
 }
 
 /// Shared state of the tasks that watch one switch each.
-struct Shared {
+struct WatchState {
     options: WatchOptions,
     board: Board,
     reporter: Reporter,
@@ -66,7 +66,7 @@ struct Shared {
 
 /// A watch that is running. Dropping it ends it, and with it the primacy of all switches.
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<WatchState>,
     keepers: JoinSet<()>,
     server: JoinSet<()>,
     stop: tokio::sync::watch::Sender<bool>,
@@ -91,7 +91,7 @@ impl Watch {
         let sonic = rows.iter().cloned().zip(fleet.sonic.iter().map(|switch| switch.plane));
         let carried = fleet.carried.iter().map(|switch| (switch.name.clone(), switch.plane));
         let names = members.iter().cloned().chain(sonic).chain(carried);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WatchState {
             board: Board::new(names, fleet.left_alone.clone()),
             reporter: Reporter::new(observer),
             permits: Semaphore::new(options.push.max_parallel.max(1)),
@@ -172,7 +172,7 @@ async fn end(stopped: &mut tokio::sync::watch::Receiver<bool>) {
     drop(stopped.wait_for(|stop| *stop).await);
 }
 
-fn answer(shared: &Shared, request: &Request) -> Answer {
+fn answer(shared: &WatchState, request: &Request) -> Answer {
     let (board, log) = (&shared.board, shared.options.log.as_ref());
     match request.path.as_str() {
         _ if request.is_post => Answer::text(405, "only GET\n"),

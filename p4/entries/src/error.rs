@@ -1,9 +1,9 @@
 //! Why an intent has no entries in a pipeline.
 
 use closc_qos::QosError;
+use closc_runtime::capacity::Excess;
 use closc_runtime::check::Violation;
 use closc_runtime::info::LookupError;
-use closc_runtime::room::Excess;
 
 /// Why an intent cannot be expressed in a pipeline.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

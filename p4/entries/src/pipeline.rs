@@ -7,7 +7,7 @@ mod fabric;
 mod fabric_tna;
 mod sai;
 mod shares;
-mod wide;
+mod wide_ports;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock};
 use closc_artefacts::{StatedSwitch, paths};
 use closc_plan::{DeviceIntent, Plan};
 use closc_runtime::proto::v1;
-use closc_runtime::{Info, room, text};
+use closc_runtime::{Info, capacity, text};
 use closc_topology::Switch;
 
 use crate::error::{EntriesError, Fault};
@@ -51,18 +51,18 @@ enum Index {
 static WIDE: [LazyLock<Pipeline>; 3] = [
     LazyLock::new(|| generate_wide(Pipeline::fabric(), 10)),
     LazyLock::new(|| generate_wide(Pipeline::fabric(), 11)),
-    LazyLock::new(|| generate_wide(Pipeline::fabric(), wide::WIDEST)),
+    LazyLock::new(|| generate_wide(Pipeline::fabric(), wide_ports::WIDEST)),
 ];
 
 /// The pipelines of SONiC hardware with P4Runtime for port numbers of 10, 11 and 12 bits.
 static WIDE_SAI: [LazyLock<Pipeline>; 3] = [
     LazyLock::new(|| generate_wide(Pipeline::sai(), 10)),
     LazyLock::new(|| generate_wide(Pipeline::sai(), 11)),
-    LazyLock::new(|| generate_wide(Pipeline::sai(), wide::WIDEST)),
+    LazyLock::new(|| generate_wide(Pipeline::sai(), wide_ports::WIDEST)),
 ];
 
 fn generate_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
-    wide::widened(narrow, bits).expect("a test generates the pipelines of every width")
+    wide_ports::widened(narrow, bits).expect("a test generates the pipelines of every width")
 }
 
 /// Embeds the output of p4c for a pipeline, and indexes its P4Info at first use.
@@ -107,7 +107,7 @@ fn index(p4info: &str) -> Info {
 
 /// Checks that all entities fit in their tables and profiles.
 fn fit(intent: &DeviceIntent<'_>, info: &Info, entities: &[v1::Entity]) -> Result<(), EntriesError> {
-    match room::excess(info, entities) {
+    match capacity::excess(info, entities) {
         None => Ok(()),
         Some(excess) => Err(EntriesError::Full { device: intent.name.to_string(), excess }),
     }
@@ -160,7 +160,7 @@ impl Pipeline {
 
     /// Returns the pipeline of multi-plane Clos fabrics with ports of this width, or of the nearest width that exists.
     fn fabric_of(bits: u8) -> &'static Pipeline {
-        match bits.checked_sub(wide::NARROW + 1) {
+        match bits.checked_sub(wide_ports::NARROW + 1) {
             None => Pipeline::fabric(),
             Some(more) => &WIDE[usize::from(more).min(WIDE.len() - 1)],
         }
@@ -170,7 +170,7 @@ impl Pipeline {
     /// width that exists. Controllers address its ports by text, so only its program for BMv2 and the
     /// embedded switch differs.
     fn sai_of(bits: u8) -> &'static Pipeline {
-        match bits.checked_sub(wide::NARROW + 1) {
+        match bits.checked_sub(wide_ports::NARROW + 1) {
             None => Pipeline::sai(),
             Some(more) => &WIDE_SAI[usize::from(more).min(WIDE_SAI.len() - 1)],
         }
@@ -178,7 +178,7 @@ impl Pipeline {
 
     /// Returns every pipeline that a tree can contain, in every port width.
     pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
-        let widths = || wide::NARROW..=wide::WIDEST;
+        let widths = || wide_ports::NARROW..=wide_ports::WIDEST;
         let mapped = PIPELINES.iter().filter(|pipeline| pipeline.is_mapped);
         widths().map(Pipeline::fabric_of).chain(widths().map(Pipeline::sai_of)).chain(mapped)
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use closc_runtime::client::{Client, Commit, Controller, Endpoint, Options, Pipeline, Session};
 use closc_runtime::info::{ActionRef, MatchKind, Scope, Table};
-use closc_runtime::order::{Ordered, Phase, Wave};
+use closc_runtime::order::{OrderedUpdates, Phase, Wave};
 use closc_runtime::proto::v1;
 use closc_runtime::value::{Value, Width};
 use closc_runtime::{DeviceId, ElectionId, Info, entry, text};
@@ -90,7 +90,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let updates: Vec<v1::Update> = entries.iter().cloned().map(update).collect();
         let waves = vec![Wave { phase: Phase::Insert, range: 0..updates.len() }];
-        let ordered = Ordered { updates, waves };
+        let ordered = OrderedUpdates { updates, waves };
         let start = Instant::now();
         session.write_ordered(&ordered).await?;
         report(what, arguments.n_entries, start.elapsed().as_secs_f64());

@@ -22,7 +22,8 @@ pub(crate) use replication::check as check_replication;
 pub(crate) use resource::{check_counter, check_digest, check_meter, check_register, check_value_set};
 pub(crate) use table::{check_table_entry, check_table_key};
 pub use update::{
-    Call, Change, CheckedUpdate, Compared, DirectPlace, EntryPlace, Form, KeyPart, SetPart, resolve, update,
+    Call, Change, CheckedUpdate, DirectPlace, EntryPlace, Form, KeyPart, MatchOperand, SetPart, resolve,
+    update,
 };
 
 use crate::info::{Info, ObjectKind, Preamble};

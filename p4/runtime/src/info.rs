@@ -9,7 +9,7 @@ mod load;
 mod load_tables;
 mod names;
 mod objects;
-mod refers;
+mod references;
 mod types;
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub use objects::{
     Metadata, Meter, MeterUnit, PacketHeader, Param, Preamble, Register, Scope, SizeSemantics, Table,
     ValueSet,
 };
-pub use refers::Reference;
+pub use references::Reference;
 
 use crate::proto::config;
 use crate::value::encode_number;

@@ -19,6 +19,7 @@
 //! socket.
 
 pub mod canonical;
+pub mod capacity;
 pub mod check;
 #[cfg(feature = "transport")]
 pub mod client;
@@ -36,7 +37,6 @@ mod pipeline;
 pub mod proto;
 pub mod render;
 pub mod restriction;
-pub mod room;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
 #[cfg(feature = "transport")]

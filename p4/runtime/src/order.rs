@@ -37,7 +37,7 @@ pub struct Wave {
 
 /// Updates in an order in which they can be applied.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ordered {
+pub struct OrderedUpdates {
     /// The updates.
     pub updates: Vec<v1::Update>,
     /// The waves in order; together they cover all updates.
@@ -74,7 +74,7 @@ impl Order {
 
     /// Puts updates in order. Updates of one rank keep the given order. When an entity occurs a second time, a new
     /// round begins, so that its updates are applied in the given order.
-    pub fn arrange(&self, updates: Vec<v1::Update>) -> Ordered {
+    pub fn arrange(&self, updates: Vec<v1::Update>) -> OrderedUpdates {
         let mut seen: HashSet<EntityKey> = HashSet::with_capacity(updates.len());
         let mut round = 0u32;
         self.arrange_rounds(updates, |update| {
@@ -90,11 +90,15 @@ impl Order {
     }
 
     /// Puts updates in order if no entity occurs twice, as in a difference of two states.
-    pub fn arrange_distinct(&self, updates: Vec<v1::Update>) -> Ordered {
+    pub fn arrange_distinct(&self, updates: Vec<v1::Update>) -> OrderedUpdates {
         self.arrange_rounds(updates, |_| 0)
     }
 
-    fn arrange_rounds(&self, updates: Vec<v1::Update>, mut round: impl FnMut(&v1::Update) -> u32) -> Ordered {
+    fn arrange_rounds(
+        &self,
+        updates: Vec<v1::Update>,
+        mut round: impl FnMut(&v1::Update) -> u32,
+    ) -> OrderedUpdates {
         let keyed = updates.into_iter().map(|update| {
             let (phase, rank) = self.place(&update);
             ((round(&update), phase, rank), update)
@@ -103,7 +107,7 @@ impl Order {
         if !keyed.is_sorted_by_key(|(key, _)| *key) {
             keyed.sort_by_key(|(key, _)| *key);
         }
-        let mut ordered = Ordered { updates: Vec::with_capacity(keyed.len()), waves: Vec::new() };
+        let mut ordered = OrderedUpdates { updates: Vec::with_capacity(keyed.len()), waves: Vec::new() };
         let mut last = None;
         for (position, (key, update)) in keyed.into_iter().enumerate() {
             ordered.updates.push(update);
@@ -259,7 +263,7 @@ mod tests {
         ]
     }
 
-    fn shown(info: &Info, ordered: &Ordered) -> Vec<String> {
+    fn shown(info: &Info, ordered: &OrderedUpdates) -> Vec<String> {
         ordered.updates.iter().map(|update| render::update(info, update).to_string()).collect()
     }
 

@@ -14,11 +14,11 @@ use key::Key;
 use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
 use v1::table_action::Type as ActionForm;
-use value::Shown;
+use value::DisplayValue;
 
 /// Shows an entity by names.
 pub fn entity<'a>(info: &'a Info, entity: &'a v1::Entity) -> impl fmt::Display + 'a {
-    Rendered { info, entity }
+    EntityRenderer { info, entity }
 }
 
 /// Shows an update by names, with `+` for an insert, `~` for a modify and `-` for a delete before it.
@@ -40,18 +40,18 @@ impl fmt::Display for RenderedUpdate<'_> {
             v1::update::Type::Unspecified => "? ",
         })?;
         match &self.update.entity {
-            Some(entity) => Rendered { info: self.info, entity }.fmt(f),
+            Some(entity) => EntityRenderer { info: self.info, entity }.fmt(f),
             None => f.write_str("(nothing)"),
         }
     }
 }
 
-struct Rendered<'a> {
+struct EntityRenderer<'a> {
     info: &'a Info,
     entity: &'a v1::Entity,
 }
 
-impl fmt::Display for Rendered<'_> {
+impl fmt::Display for EntityRenderer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info;
         match self.entity.entity.as_ref() {
@@ -102,7 +102,7 @@ impl fmt::Display for Rendered<'_> {
     }
 }
 
-impl Rendered<'_> {
+impl EntityRenderer<'_> {
     fn member(&self, f: &mut fmt::Formatter<'_>, member: &v1::ActionProfileMember) -> fmt::Result {
         profile(f, self.info, member.action_profile_id)?;
         write!(f, "  member {}", member.member_id)?;
@@ -202,7 +202,7 @@ impl Rendered<'_> {
             match action.param_by_id(argument.param_id) {
                 Some((_, param)) => {
                     let type_of = Some((param.name.as_str(), param.width));
-                    let shown = Shown { type_of, value: &argument.value };
+                    let shown = DisplayValue { type_of, value: &argument.value };
                     write!(f, "{comma}{}={shown}", param.name)?;
                 }
                 None => write!(f, "{comma}{}={}", argument.param_id, value::Hex(&argument.value))?,

@@ -25,7 +25,7 @@ use thiserror::Error;
 
 use crate::proto::v1;
 use crate::value::Width;
-use types::Typed;
+use types::TypedExpression;
 
 /// Maximum length of a restriction, in bytes.
 const MAX_BYTES: usize = 64 << 10;
@@ -100,7 +100,7 @@ struct Names<'n> {
 /// A clause; all clauses must hold.
 #[derive(Debug, Clone)]
 struct Clause {
-    expression: Typed,
+    expression: TypedExpression,
     /// Its place in the source.
     place: Range<usize>,
 }
@@ -163,7 +163,7 @@ impl Restriction {
         self.broken(&evaluate::Call { params: &self.operands, call })
     }
 
-    fn broken(&self, given: &dyn evaluate::Given) -> Option<String> {
+    fn broken(&self, given: &dyn evaluate::ValueSource) -> Option<String> {
         let clause = self.clauses.iter().find(|clause| !evaluate::holds(&clause.expression, given))?;
         Some(source::in_one_line(&self.source[clause.place.clone()]))
     }

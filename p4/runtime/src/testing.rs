@@ -11,7 +11,7 @@ mod service;
 mod store;
 mod target;
 
-pub use certificates::{Authority, Issued, Validity};
+pub use certificates::{Authority, IssuedCertificate, Validity};
 pub use garbage::GarbageServer;
 pub use script::{Script, WriteFault};
 pub use target::{FakeOptions, FakeTarget};

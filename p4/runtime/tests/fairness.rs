@@ -16,7 +16,7 @@ use closc_runtime::{DeviceId, RoleName};
 use tokio::sync::watch;
 
 use canned::canned;
-use meter::Metered;
+use meter::MeteredFuture;
 
 /// Maximum processor time of one poll, in an unoptimised build on a slow machine: about ten times the usual value, and
 /// a fraction of the time for a complete answer.
@@ -32,7 +32,7 @@ async fn read(client: &Client) -> (usize, Duration) {
         ControlFlow::Continue(())
     });
     // The read of a hostile switch ends with an error, because its answer exceeds a limit.
-    let (_, longest) = Metered::new(read).await;
+    let (_, longest) = MeteredFuture::new(read).await;
     (taken, longest)
 }
 

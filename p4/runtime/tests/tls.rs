@@ -6,13 +6,13 @@ use closc_runtime::client::{
     Client, ClientError, ClientTls, ConnectFault, Controller, Endpoint, Session, TlsFault,
 };
 use closc_runtime::server::ServerTls;
-use closc_runtime::testing::{Authority, FakeOptions, FakeTarget, Issued, Validity};
+use closc_runtime::testing::{Authority, FakeOptions, FakeTarget, IssuedCertificate, Validity};
 use closc_runtime::{DeviceId, ElectionId};
 
 use common::{inserts, options};
 
 /// A target with a certificate, which accepts clients of an authority.
-async fn target(server: Issued, clients_of: Option<&Authority>) -> FakeTarget {
+async fn target(server: IssuedCertificate, clients_of: Option<&Authority>) -> FakeTarget {
     let tls = ServerTls {
         certificate: server.certificate,
         key: server.key,
@@ -22,7 +22,7 @@ async fn target(server: Issued, clients_of: Option<&Authority>) -> FakeTarget {
     FakeTarget::with(FakeOptions { tls: Some(tls), ..Default::default() }).await.expect("loopback has a port")
 }
 
-fn trust(authority: &Authority, identity: Option<Issued>) -> ClientTls {
+fn trust(authority: &Authority, identity: Option<IssuedCertificate>) -> ClientTls {
     ClientTls {
         authority: authority.certificate(),
         identity: identity.map(|issued| (issued.certificate, issued.key)),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use closc_runtime::client::{ClientError, Options, Primacy, Rpc, WriteOptions};
 use closc_runtime::entry::{self, GroupMember, wildcard};
-use closc_runtime::order::{Order, Ordered, Phase, Wave};
+use closc_runtime::order::{Order, OrderedUpdates, Phase, Wave};
 use closc_runtime::proto::v1;
 use closc_runtime::testing::{FakeTarget, Script, WriteFault};
 use tonic::Code;
@@ -25,9 +25,9 @@ fn one(range: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// One wave of independent updates.
-fn wave(updates: Vec<v1::Update>) -> Ordered {
+fn wave(updates: Vec<v1::Update>) -> OrderedUpdates {
     let waves = vec![Wave { phase: Phase::Insert, range: 0..updates.len() }];
-    Ordered { updates, waves }
+    OrderedUpdates { updates, waves }
 }
 
 async fn target(script: Script) -> FakeTarget {

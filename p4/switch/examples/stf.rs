@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use closc_switch::{Engine, EngineConfig, Program, Script, Watched};
+use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script};
 
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +26,6 @@ fn main() {
 fn check(json: &str, stf: &str) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::from_json(&std::fs::read(json)?)?;
     let script = Script::parse(&std::fs::read_to_string(stf)?)?;
-    script.run(&mut Engine::new(Arc::new(program), EngineConfig::default()), Watched::Named)?;
+    script.run(&mut Engine::new(Arc::new(program), EngineConfig::default()), CheckedPorts::Named)?;
     Ok(())
 }

@@ -29,7 +29,7 @@ mod value_set;
 
 pub use fault::Fault;
 pub(crate) use page::{Page, Spot};
-pub(crate) use reconcile::Irreconcilable;
+pub(crate) use reconcile::ReconcileError;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -58,7 +58,7 @@ pub struct Delivery {
 
 /// A lost packet: on a link that was down or lossy, in a full queue, or dropped by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostPacket {
     /// When.
     pub at_ns: u64,
     /// The packet as it was on the link, or as [`Sink::lost`](crate::Sink::lost) receives it.
@@ -89,7 +89,7 @@ pub struct Fabric {
     due: BTreeSet<(u64, u32)>,
     due_of: Vec<Option<u64>>,
     outboxes: Vec<Mutex<Outbox>>,
-    lost: Vec<Lost>,
+    lost: Vec<LostPacket>,
     number: u64,
     /// Packets sent to ports, while they are recorded.
     entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
@@ -182,7 +182,7 @@ impl Fabric {
 
     /// Takes the lost packets, in an order that does not depend on the number of threads. Without
     /// [`FabricConfig::keeps_lost`] there are none.
-    pub fn take_lost(&mut self) -> Vec<Lost> {
+    pub fn take_lost(&mut self) -> Vec<LostPacket> {
         std::mem::take(&mut self.lost)
     }
 

@@ -29,12 +29,12 @@ pub use engine::{Engine, EngineConfig, QueueConfig, Rate, Sink};
 pub use entity::{Fault, Store};
 pub use error::Error;
 pub use fabric::{
-    Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd, LinkError, Lost,
-    Node, RunCount,
+    Delivery, Driver, Fabric, FabricConfig, FabricHandle, Injection, LinkCount, LinkEnd, LinkError,
+    LostPacket, Node, RunCount,
 };
 pub use pipeline::{Pipeline, PipelineCache, PipelineError};
 pub use program::Program;
 pub use server::{Endpoint, EndpointError, Load, PACKET_STREAM, PortPacket, Service};
 pub use state::DigestList;
-pub use stf::{Script, Watched};
-pub use switch::{Clock, Found, NoPipeline, Outbox, Switch, SwitchConfig};
+pub use stf::{CheckedPorts, Script};
+pub use switch::{Clock, NoPipeline, Outbox, ReadResult, Switch, SwitchConfig};

@@ -7,10 +7,10 @@
 mod bind;
 mod cache;
 mod legacy;
-mod numbered;
+mod numeric_info;
 mod proof;
 mod texts;
-mod unused;
+mod unused_params;
 
 pub(crate) use bind::{
     ActionBinding, DigestBinding, PacketLayout, ParamBinding, ProfileBinding, TableBinding, ValueSetBinding,
@@ -76,7 +76,7 @@ impl Pipeline {
             return Err(PipelineError::NoProgram);
         }
         let mut program = Program::from_json(&legacy::unwrap(&device_config))?;
-        unused::keep(&info, &mut program);
+        unused_params::keep(&info, &mut program);
         let bindings = Bindings::new(&info, &program).map_err(PipelineError::Bind)?;
         let texts = Texts::new(&info, &program, &bindings);
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })

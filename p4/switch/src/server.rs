@@ -5,13 +5,13 @@
 //! messages.
 
 mod answer;
-mod arriving;
 mod device;
 mod endpoint;
 mod leaders;
 mod outlet;
 mod packets;
-mod room;
+mod request_body;
+mod request_budget;
 mod route;
 mod service;
 mod stream;

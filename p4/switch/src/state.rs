@@ -40,14 +40,14 @@ pub(crate) struct Arrays {
     /// Source of random numbers.
     pub(crate) random: Random,
     /// State of stateful hashes, by calculation.
-    pub(crate) counting: std::collections::BTreeMap<u16, Counting>,
+    pub(crate) counting: std::collections::BTreeMap<u16, HashState>,
     /// Buffer for hash inputs.
     pub(crate) scratch: Vec<u8>,
 }
 
 /// State of a stateful hash.
 #[derive(Debug, Default)]
-pub(crate) struct Counting {
+pub(crate) struct HashState {
     /// Next number.
     pub(crate) next: u64,
     /// Number of each input, for the consistent variant.

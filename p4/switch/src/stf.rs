@@ -9,5 +9,5 @@ mod run;
 mod script;
 mod value;
 
-pub use run::Watched;
+pub use run::CheckedPorts;
 pub use script::Script;

@@ -13,7 +13,7 @@ mod write;
 pub use clock::Clock;
 pub use outbox::Outbox;
 pub(crate) use write::ReadState;
-pub use write::{Found, NoPipeline};
+pub use write::{NoPipeline, ReadResult};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,7 +77,7 @@ pub enum PacketOutError {
 
 /// A pipeline with its state.
 #[derive(Debug)]
-struct Loaded {
+struct LoadedPipeline {
     store: Store,
     cookie: Option<v1::forwarding_pipeline_config::Cookie>,
 }
@@ -86,9 +86,9 @@ struct Loaded {
 #[derive(Debug, Default)]
 struct State {
     /// Pipeline that processes packets.
-    running: Option<Loaded>,
+    running: Option<LoadedPipeline>,
     /// Pipeline that was saved but not committed, with its state; controllers write to it and read from it.
-    saved: Option<Loaded>,
+    saved: Option<LoadedPipeline>,
     queues: BTreeMap<u32, QueueConfig>,
     down: BTreeSet<u32>,
     last_sweep_ns: u64,
@@ -96,7 +96,7 @@ struct State {
 
 impl State {
     /// Returns the state that controllers use.
-    fn current(&mut self) -> Option<&mut Loaded> {
+    fn current(&mut self) -> Option<&mut LoadedPipeline> {
         self.saved.as_mut().or(self.running.as_mut())
     }
 }
@@ -258,7 +258,7 @@ impl Switch {
     }
 
     /// Returns the messages for the controller.
-    fn messages(&self, loaded: &Loaded, outbox: &mut Outbox) -> Vec<Update> {
+    fn messages(&self, loaded: &LoadedPipeline, outbox: &mut Outbox) -> Vec<Update> {
         if outbox.to_controller.is_empty() && outbox.digests.is_empty() {
             return Vec::new();
         }

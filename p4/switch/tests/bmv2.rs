@@ -80,12 +80,12 @@ struct Contest {
     entries: Vec<v1::TableEntry>,
     /// Tables from which entries were deleted.
     deleted: BTreeSet<u32>,
-    done: Done,
+    done: ComparisonCounts,
 }
 
 /// Counts of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
-struct Done {
+struct ComparisonCounts {
     /// Packets sent.
     packets: usize,
     /// Packets received from BMv2.
@@ -115,7 +115,7 @@ impl Contest {
         controller.set(Action::VerifyAndCommit, Some(config)).await.expect("BMv2 takes the program");
         let packets = judge.packets().await;
         let (random, keys) = (Random::new(seed), Keys::default());
-        let (entries, deleted, done) = (Vec::new(), BTreeSet::new(), Done::default());
+        let (entries, deleted, done) = (Vec::new(), BTreeSet::new(), ComparisonCounts::default());
         Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, deleted, done }
     }
 

@@ -21,7 +21,7 @@ use tonic::body::Body;
 use tonic::codegen::{Service as _, http};
 
 use common::controller::{DEVICE, switch};
-use meter::Metered;
+use meter::MeteredFuture;
 
 /// Maximum processor time of one poll, for an unoptimised build on a slow machine: some hundred times the usual time,
 /// and a tenth of that for validating a long request.
@@ -75,7 +75,7 @@ async fn call_parts(service: &Service, method: &str, length: usize, bytes: &[u8]
         }
         found.expect("a status")
     };
-    Metered::new(work).await
+    MeteredFuture::new(work).await
 }
 
 fn head() -> Vec<u8> {

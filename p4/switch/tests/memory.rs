@@ -59,7 +59,7 @@ fn serves_for_the_other_tests() {
 }
 
 /// A server in a separate process.
-struct Served {
+struct ServerProcess {
     child: Child,
     address: SocketAddr,
     base_kib: u64,
@@ -68,7 +68,7 @@ struct Served {
     output: Lines<BufReader<ChildStdout>>,
 }
 
-impl Served {
+impl ServerProcess {
     async fn start() -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this test runs"))
             .args(["--exact", "serves_for_the_other_tests", "--nocapture"])
@@ -179,7 +179,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // If this fails, it is already gone.
         let _ = self.child.kill();
@@ -226,7 +226,7 @@ fn empty_updates(bytes: usize) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn empty_updates_cost_little_whoever_sends_them() {
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut friend = served.friend().await;
     for primary in [false, true] {
         let controller =
@@ -251,7 +251,7 @@ async fn empty_updates_cost_little_whoever_sends_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut friend = served.friend().await;
     let mut open = Vec::new();
     for _ in 0..8 {
@@ -292,7 +292,7 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_without_end_cost_little() {
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut friend = served.friend().await;
     let mut open = Vec::new();
     for _ in 0..12 {
@@ -322,7 +322,7 @@ async fn streams_without_end_cost_little() {
 /// Roles are remembered, but their number is limited.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn roles_without_end_cost_little() {
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut friend = served.friend().await;
     for round in 0..30 {
         let channel = served.connect().await;
@@ -362,7 +362,7 @@ async fn roles_without_end_cost_little() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_open_connections_cost_little() {
     const OPENING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut friend = served.friend().await;
     let mut open = Vec::new();
     for round in 0..8 {
@@ -384,7 +384,7 @@ async fn half_open_connections_cost_little() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_that_are_all_refused_cost_little() {
-    let mut served = Served::start().await;
+    let mut served = ServerProcess::start().await;
     let mut controller = Controller::primary(served.address, DEVICE, 9).await;
     let updates: Vec<v1::Update> = (0..4096).map(|_| v1::Update::insert(entry(1))).collect();
     for atomicity in [Atomicity::ContinueOnError, Atomicity::RollbackOnError] {

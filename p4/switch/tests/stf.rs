@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use closc_switch::{Engine, EngineConfig, Program, Script, Watched};
+use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script};
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -19,7 +19,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 }
 
 /// Runs scripts against a program; returns the failures.
-fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize, watched: Watched) -> Vec<String> {
+fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize, watched: CheckedPorts) -> Vec<String> {
     let name = |path: &Path, problem: String| format!("{}: {problem}", path.display());
     let loaded = std::fs::read(program).map_err(|error| error.to_string());
     let loaded = loaded.and_then(|text| Program::from_json(&text).map_err(|error| error.to_string()));
@@ -45,7 +45,7 @@ fn pipelines_of_this_project() {
             listed(&pipeline.join("stf")).into_iter().filter(|path| has_extension(path, "stf")).collect();
         scripts += found.len();
         for program in listed(&pipeline).iter().filter(|path| has_extension(path, "json")) {
-            faults.extend(check(program, &found, 8, Watched::All));
+            faults.extend(check(program, &found, 8, CheckedPorts::All));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -68,7 +68,7 @@ fn samples_of_others() {
         let (program, script) = (sample.join(format!("{name}.json")), sample.join(format!("{name}.stf")));
         if program.exists() && script.exists() {
             samples += 1;
-            let found = check(&program, &[script], 1, Watched::Named);
+            let found = check(&program, &[script], 1, CheckedPorts::Named);
             match OTHERWISE.iter().find(|(known, _)| name.ends_with(known)) {
                 Some((_, why)) if !found.is_empty() => {
                     println!("{}: {why}", found.join("\n"));
@@ -86,7 +86,7 @@ fn samples_of_others() {
 }
 
 /// Runs a script against the fabric pipeline, as one T1 whose packets leave by port 4.
-fn on_fabric(more: &str, watched: Watched) -> Result<(), String> {
+fn on_fabric(more: &str, watched: CheckedPorts) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/fabric");
     let program = std::fs::read(folder.join("fabric.bmv2.json")).expect("it is in the repository");
     let program = Arc::new(Program::from_json(&program).expect("p4c made it"));
@@ -101,22 +101,22 @@ fn on_fabric(more: &str, watched: Watched) -> Result<(), String> {
 
 #[test]
 fn ports_that_no_line_names_are_judged_only_where_that_is_asked_for() {
-    assert_eq!(on_fabric("", Watched::Named), Ok(()));
-    let fault = on_fabric("", Watched::All).expect_err("port 4 sends");
+    assert_eq!(on_fabric("", CheckedPorts::Named), Ok(()));
+    let fault = on_fabric("", CheckedPorts::All).expect_err("port 4 sends");
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
-    let fault = on_fabric("no_packet", Watched::Named).expect_err("port 4 sends");
+    let fault = on_fabric("no_packet", CheckedPorts::Named).expect_err("port 4 sends");
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
     // A port that receives packets is named, too.
-    assert!(on_fabric("packet 4 00", Watched::Named).is_err());
+    assert!(on_fabric("packet 4 00", CheckedPorts::Named).is_err());
 }
 
 #[test]
 fn an_expectation_without_digits_is_of_one_packet() {
-    assert_eq!(on_fabric("expect 4", Watched::Named), Ok(()));
-    assert_eq!(on_fabric("expect 4 02****00", Watched::Named), Ok(()));
-    let fault = on_fabric("expect 4\nexpect 4", Watched::Named).expect_err("it sends one");
+    assert_eq!(on_fabric("expect 4", CheckedPorts::Named), Ok(()));
+    assert_eq!(on_fabric("expect 4 02****00", CheckedPorts::Named), Ok(()));
+    let fault = on_fabric("expect 4\nexpect 4", CheckedPorts::Named).expect_err("it sends one");
     assert!(fault.contains("port 4 sent 1 packets, 2 are expected"), "{fault}");
-    assert!(on_fabric("expect 5", Watched::Named).is_err());
+    assert!(on_fabric("expect 5", CheckedPorts::Named).is_err());
 }
 
 #[test]
@@ -125,16 +125,16 @@ fn direct_counters_are_found_by_their_own_name_and_by_that_of_their_table() {
         ["ingress.my_sid_counter($own)", "my_sid_counter(own)", "\"ingress.my_sid\"($own)", "my_sid($own)"]
     {
         assert_eq!(
-            on_fabric(&format!("check_counter {counter} packets == 1"), Watched::Named),
+            on_fabric(&format!("check_counter {counter} packets == 1"), CheckedPorts::Named),
             Ok(()),
             "{counter}"
         );
         let fault =
-            on_fabric(&format!("check_counter {counter}"), Watched::Named).expect_err("it is 1, not 0");
+            on_fabric(&format!("check_counter {counter}"), CheckedPorts::Named).expect_err("it is 1, not 0");
         assert!(fault.contains("is 1, not == 0"), "{fault}");
     }
-    let fault =
-        on_fabric("check_counter my_sid($other) packets == 1", Watched::Named).expect_err("no such entry");
+    let fault = on_fabric("check_counter my_sid($other) packets == 1", CheckedPorts::Named)
+        .expect_err("no such entry");
     assert!(fault.contains("no entry has this name"), "{fault}");
 }
 
@@ -144,7 +144,7 @@ fn commands_of_the_control_plane_change_what_they_name() {
     let program = Arc::new(Program::from_json(&program.expect("the fixture is there")).expect("p4c made it"));
     let run = |text: &str| {
         let script = Script::parse(text).expect("all lines are statements");
-        script.run(&mut Engine::new(program.clone(), EngineConfig::default()), Watched::All)
+        script.run(&mut Engine::new(program.clone(), EngineConfig::default()), CheckedPorts::All)
     };
     let good = "counter_write ports 3 7 900\ncheck_counter ports(3) packets == 7\ncheck_counter ports(3) bytes == 900\n\
                 register_write last_seen 1 0xff\nregister_read last_seen 1\nregister_reset last_seen\n\

@@ -33,7 +33,7 @@ const QUEUES: usize = 8;
 
 /// A packet that must come out.
 #[derive(Clone, Debug)]
-struct Expected {
+struct ExpectedPacket {
     port: u32,
     frame: Vec<u8>,
     /// Mask of the known bits.
@@ -47,7 +47,7 @@ struct Case {
     entries: Vec<v1::Entity>,
     port: u32,
     frame: Vec<u8>,
-    expected: Option<Expected>,
+    expected: Option<ExpectedPacket>,
 }
 
 /// Returns the contents of the braces after each `name {` at the beginning of a line.
@@ -81,12 +81,12 @@ impl Case {
         let text = std::fs::read_to_string(path).expect("it can be read");
         let [input] = blocks(&text, "input_packet")[..] else { panic!("{}: one packet", path.display()) };
         let number = |block, name| field(block, name).parse().expect("a number");
-        let expected = blocks(&text, "expected_output_packet").into_iter().map(|block| Expected {
+        let expected = blocks(&text, "expected_output_packet").into_iter().map(|block| ExpectedPacket {
             port: number(block, "port"),
             frame: bytes(field(block, "packet")),
             mask: bytes(field(block, "packet_mask")),
         });
-        let expected: Vec<Expected> = expected.collect();
+        let expected: Vec<ExpectedPacket> = expected.collect();
         assert!(expected.len() <= 1, "{}: pipelines make no copies", path.display());
         let entity = |block: &&str| {
             let entity: v1::Entity = text::read(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
@@ -120,7 +120,7 @@ impl Case {
         let mut text = format!("{}: into port {}: {}\n", self.name, self.port, hex(&self.frame));
         match &self.expected {
             None => text += "  expected nothing\n",
-            Some(Expected { port, frame, mask }) => {
+            Some(ExpectedPacket { port, frame, mask }) => {
                 let _ = writeln!(text, "  expected {port}: {}\n      mask   {}", hex(frame), hex(mask));
             }
         }

@@ -98,7 +98,7 @@ impl FrrChange {
         let mut lines = Lines::default();
         // FRR runs BGP under one AS number, so the old one is removed before the new one is added.
         let (first, removed): (Vec<&Statement>, Vec<&Statement>) =
-            self.removed().partition(|statement| begins(statement.line(), "router bgp"));
+            self.statements_to_remove().partition(|statement| begins(statement.line(), "router bgp"));
         for statement in first {
             lines.push(statement.nodes(), removal(statement.line()));
         }
@@ -116,7 +116,7 @@ impl FrrChange {
     }
 
     /// Returns the statements that need a command to be removed.
-    fn removed(&self) -> impl Iterator<Item = &Statement> {
+    fn statements_to_remove(&self) -> impl Iterator<Item = &Statement> {
         let replaced: BTreeSet<(&[String], Vec<&str>)> =
             self.missing.iter().filter_map(|each| Some((each.nodes(), key(each.line())?))).collect();
         let gone: BTreeSet<&str> = self

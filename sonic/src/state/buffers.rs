@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Applied, StateFault};
+use super::{StateFault, SwitchDatabases};
 use crate::config_db::ConfigDb;
 
 /// Tables of CONFIG_DB, each with its copy in APPL_DB.
@@ -27,7 +27,7 @@ pub(super) fn is_applied(key: &str) -> bool {
 }
 
 /// Finds settings that were not applied.
-pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     let is_computed = config.text("DEVICE_METADATA", "localhost", "buffer_model") == Some("dynamic");
     for (table, copy) in TABLES {
         for (key, entry) in config.table(table) {
@@ -57,7 +57,7 @@ fn reference(text: &str) -> &str {
 }
 
 /// The pools of a direction must fit into the buffer of the chip.
-fn pools(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+fn pools(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     let Some(room) = applied.room("global", "mmu_size") else { return };
     let mut wanted: BTreeMap<&str, u64> = BTreeMap::new();
     for pool in config.table("BUFFER_POOL").keys() {
@@ -73,7 +73,7 @@ fn pools(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>)
 }
 
 /// A port must have the priority groups and queues that are configured.
-fn numbers(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+fn numbers(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     for (table, field) in NUMBERED {
         for key in config.table(table).keys() {
             let Some((port, numbers)) = key.split_once('|') else { continue };

@@ -5,20 +5,20 @@
 //! only the far configuration resolves. It also sends a description, in which closc writes this end as `DEVICE:PORT`.
 //! Nodes need not send LLDP; if they do, it counts.
 
-use super::{Applied, StateFault};
+use super::{StateFault, SwitchDatabases};
 use crate::config_db::{ConfigDb, Entry};
 
 /// Finds ports with another neighbour than planned, or without one if a switch is planned.
-pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     let own = config.text("DEVICE_METADATA", "localhost", "hostname").unwrap_or_default();
     let speaks = config.text("LLDP", "GLOBAL", "enabled") == Some("true");
     let mut unseen = Vec::new();
     for port in config.table("DEVICE_NEIGHBOR").keys() {
         let field = |name| config.text("DEVICE_NEIGHBOR", port, name).unwrap_or_default();
-        let planned = Planned { own: (own, port), far: (field("name"), field("port")) };
+        let planned = PlannedCable { own: (own, port), far: (field("name"), field("port")) };
         match applied.neighbours.get(port.as_str()) {
             Some(seen) if planned.is(seen) => {}
-            Some(seen) => faults.push(planned.fault(Some(said(seen)))),
+            Some(seen) => faults.push(planned.fault(Some(neighbour_name(seen)))),
             None if !applied.is_up(port) || !speaks => {}
             None if config.entry("DEVICE_NEIGHBOR_METADATA", planned.far.0).is_none() => {}
             None => unseen.push(planned.fault(None)),
@@ -32,12 +32,12 @@ pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<
 }
 
 /// Both ends of a cable of the plan: device and port.
-struct Planned<'a> {
+struct PlannedCable<'a> {
     own: (&'a str, &'a str),
     far: (&'a str, &'a str),
 }
 
-impl Planned<'_> {
+impl PlannedCable<'_> {
     fn fault(&self, seen: Option<String>) -> StateFault {
         let wanted = format!("{} {}", self.far.0, self.far.1);
         StateFault::Neighbour { port: self.own.1.to_owned(), wanted, seen }
@@ -67,7 +67,7 @@ impl Planned<'_> {
     }
 }
 
-fn said(seen: &Entry) -> String {
+fn neighbour_name(seen: &Entry) -> String {
     let words = ["lldp_rem_sys_name", "lldp_rem_port_id", "lldp_rem_port_desc"].map(|name| text(seen, name));
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
     words.join(" ")

@@ -4,7 +4,7 @@
 //! if ASIC_DB was not read, nothing is compared. orchagent copies that table to no other database, so only ASIC_DB has
 //! the result.
 
-use super::{Applied, StateFault};
+use super::{StateFault, SwitchDatabases};
 use crate::config_db::ConfigDb;
 
 /// The attribute of a port: a bit mask of priorities.
@@ -17,7 +17,7 @@ const SENT: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX";
 const MODE: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE";
 
 /// Finds ports with PFC for other priorities.
-pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
+pub(super) fn faults(config: &ConfigDb, applied: &SwitchDatabases<'_>, faults: &mut Vec<StateFault>) {
     for port in config.table("PORT_QOS_MAP").keys() {
         let Some(attributes) = applied.chip_port(port) else { continue };
         let text = |name: &str| attributes.get(name).map(ToString::to_string);

@@ -62,7 +62,7 @@ impl Group {
 
 /// The longest cables of each kind, as standard lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Longest {
+pub struct CableLengths {
     /// Between NICs and T0s.
     pub nic_t0: Length,
     /// Between T0s and T1s, if there are T1s.
@@ -79,7 +79,7 @@ pub struct Placement {
     /// Racks with devices, in the order of their names.
     pub cabinets: Vec<Cabinet>,
     /// The longest cables.
-    pub longest: Longest,
+    pub longest: CableLengths,
 }
 
 /// Why a fabric cannot be placed.
@@ -169,7 +169,7 @@ fn on_floor(
     mut racks: Racks,
 ) -> Result<Placement, PlaceError> {
     let cabinets = cabinets(plan, sizes, &racks);
-    let (mut best, mut small) = (None::<(Longest, Vec<Cabinet>)>, None);
+    let (mut best, mut small) = (None::<(CableLengths, Vec<Cabinet>)>, None);
     for order in assign::orders(floor) {
         match assign::assign(floor, &order, cabinets.clone()) {
             Ok(placed) => {
@@ -225,7 +225,7 @@ fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet
 }
 
 /// Returns the longest cables between racks.
-fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
+fn longest(floor: &Floor, cabinets: &[Cabinet]) -> CableLengths {
     let of = |kind: &'static str| cabinets.iter().filter(move |cabinet| cabinet.kind == kind);
     let between = |lower: &'static str, upper: &'static str, joins: fn(&Group, &Group) -> bool| {
         let pairs = of(lower).flat_map(|a| of(upper).map(move |b| (a, b)));
@@ -241,7 +241,7 @@ fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
     let in_block = |[nodes, t0s]: &[Vec<usize>; 2]| {
         nodes.iter().flat_map(|node| t0s.iter().map(|t0| floor.length(*node, *t0))).max()
     };
-    Longest {
+    CableLengths {
         nic_t0: standard_length(blocks.values().filter_map(in_block).max().unwrap_or_default()),
         t0_t1: between("t0", "t1", |a, b| a.zone == b.zone && a.shares_plane(b)),
         t1_t2: between("t1", "t2", Group::shares_plane),

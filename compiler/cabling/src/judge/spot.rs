@@ -10,8 +10,8 @@ use closc_topology::{Link, PlaneId, Switch};
 use smol_str::SmolStr;
 
 use super::{Judge, worst};
-use crate::locate::{self, Device, Far, cable_of, locate};
-use crate::report::{Finding, PortAt};
+use crate::locate::{self, Device, NeighbourIdentity, cable_of, locate};
+use crate::report::{DevicePort, Finding};
 use crate::sighting::Sighting;
 
 /// A port of the plan, or of a panel.
@@ -53,14 +53,15 @@ impl Judge<'_> {
         };
         let (plan, fronts) = (self.plan, &mut self.fronts);
         let neighbours = sighting.neighbours.iter().filter(|_| !sighting.is_down);
-        let fars: Vec<Far> = neighbours.map(|neighbour| locate(plan, fronts, neighbour, None)).collect();
+        let fars: Vec<NeighbourIdentity> =
+            neighbours.map(|neighbour| locate(plan, fronts, neighbour, None)).collect();
         let Some(worst) = worst(fars) else { return };
         let at = Spot::Front(switch, port);
         let seen = match worst {
-            Far::Port(end) => return self.record_spot(at, Spot::End(end)),
-            Far::Front(switch, port) => return self.record_spot(at, Spot::Front(switch, port)),
-            Far::Device(device) => format!("{}, port not reported", device.name(plan)),
-            Far::Nameless(seen) | Far::Foreign(seen) => seen,
+            NeighbourIdentity::Port(end) => return self.record_spot(at, Spot::End(end)),
+            NeighbourIdentity::Front(switch, port) => return self.record_spot(at, Spot::Front(switch, port)),
+            NeighbourIdentity::Device(device) => format!("{}, port not reported", device.name(plan)),
+            NeighbourIdentity::Nameless(seen) | NeighbourIdentity::Foreign(seen) => seen,
         };
         let at = self.spot_at(&at);
         self.report.findings.push(Finding::Unplanned { at, because: "unused", seen });
@@ -71,11 +72,11 @@ impl Judge<'_> {
         self.spots.insert(if a <= b { (a, b) } else { (b, a) });
     }
 
-    fn spot_at(&self, spot: &Spot) -> PortAt {
+    fn spot_at(&self, spot: &Spot) -> DevicePort {
         match spot {
             Spot::End(end) => self.port_at(*end),
             Spot::Front(switch, port) => {
-                PortAt { device: self.plan.switch_name(*switch).to_string(), port: port.to_string() }
+                DevicePort { device: self.plan.switch_name(*switch).to_string(), port: port.to_string() }
             }
         }
     }

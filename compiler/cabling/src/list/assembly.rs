@@ -117,7 +117,7 @@ impl Cages {
 }
 
 /// Joins the cages of all links of a plan. Also returns the lower cage of each link, by number.
-fn joined(plan: &Plan) -> (Cages, BTreeMap<Article, usize>, Vec<(Link, usize)>) {
+fn join_cages(plan: &Plan) -> (Cages, BTreeMap<Article, usize>, Vec<(Link, usize)>) {
     let fabric = plan.fabric();
     let mut articles: BTreeMap<Article, usize> = BTreeMap::new();
     let (mut cages, mut links) = (Cages::default(), Vec::new());
@@ -136,7 +136,7 @@ fn joined(plan: &Plan) -> (Cages, BTreeMap<Article, usize>, Vec<(Link, usize)>) 
 
 /// Returns the links of each assembly, in the order of its first link.
 pub(super) fn links_by_assembly(plan: &Plan) -> Vec<Vec<Link>> {
-    let (mut cages, _, links) = joined(plan);
+    let (mut cages, _, links) = join_cages(plan);
     let mut numbers: HashMap<usize, usize> = HashMap::new();
     let mut found: Vec<Vec<Link>> = Vec::new();
     for (link, cage) in links {
@@ -157,7 +157,7 @@ pub fn links_of_large(plan: &Plan, most: u64) -> u64 {
 
 /// Counts the assemblies of a plan, in the order of kind, medium, length and form.
 pub(crate) fn assemblies(plan: &Plan) -> Vec<Assembly> {
-    let (cages, articles, _) = joined(plan);
+    let (cages, articles, _) = join_cages(plan);
     let mut counts: BTreeMap<(usize, [u64; 3]), u64> = BTreeMap::new();
     let is_root = |(at, _): &(usize, _)| cages.parents[*at] == *at;
     for (_, sum) in cages.sums.iter().enumerate().filter(is_root) {

@@ -7,11 +7,11 @@ use super::{Line, Plug, rack, unit};
 /// A pattern of labels: text with placeholders in braces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelPattern {
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Text(String),
     Word(Word),
 }
@@ -68,7 +68,7 @@ impl LabelPattern {
 
     /// If labels contain a rack or a unit, returns the first tier, or `hosts`, for which the fabric file has no racks.
     pub fn unplaced(&self, topology: &Topology) -> Option<&'static str> {
-        let places = [Word::Rack, Word::Unit, Word::FarRack, Word::FarUnit].map(Part::Word);
+        let places = [Word::Rack, Word::Unit, Word::FarRack, Word::FarUnit].map(PatternPart::Word);
         if !self.parts.iter().any(|part| places.contains(part)) {
             return None;
         }
@@ -87,19 +87,19 @@ impl LabelPattern {
         };
         let cage = |plug: &Plug| plug.cage.map(|cage| cage.to_string()).unwrap_or_default();
         let parts = self.parts.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Word(Word::Cable) => line.name.clone(),
-            Part::Word(Word::Plane) => line.link.plane().to_string(),
-            Part::Word(Word::Device) => own.at.device.clone(),
-            Part::Word(Word::Port) => own.at.port.clone(),
-            Part::Word(Word::Cage) => cage(own),
-            Part::Word(Word::Rack) => rack(own),
-            Part::Word(Word::Unit) => unit(own),
-            Part::Word(Word::FarDevice) => far.at.device.clone(),
-            Part::Word(Word::FarPort) => far.at.port.clone(),
-            Part::Word(Word::FarCage) => cage(far),
-            Part::Word(Word::FarRack) => rack(far),
-            Part::Word(Word::FarUnit) => unit(far),
+            PatternPart::Text(text) => text.clone(),
+            PatternPart::Word(Word::Cable) => line.name.clone(),
+            PatternPart::Word(Word::Plane) => line.link.plane().to_string(),
+            PatternPart::Word(Word::Device) => own.at.device.clone(),
+            PatternPart::Word(Word::Port) => own.at.port.clone(),
+            PatternPart::Word(Word::Cage) => cage(own),
+            PatternPart::Word(Word::Rack) => rack(own),
+            PatternPart::Word(Word::Unit) => unit(own),
+            PatternPart::Word(Word::FarDevice) => far.at.device.clone(),
+            PatternPart::Word(Word::FarPort) => far.at.port.clone(),
+            PatternPart::Word(Word::FarCage) => cage(far),
+            PatternPart::Word(Word::FarRack) => rack(far),
+            PatternPart::Word(Word::FarUnit) => unit(far),
         });
         parts.collect()
     }
@@ -116,15 +116,15 @@ impl std::str::FromStr for LabelPattern {
             if before.contains('}') {
                 return Err(LabelError::Brace);
             }
-            parts.push(Part::Text(before.to_owned()));
+            parts.push(PatternPart::Text(before.to_owned()));
             let known = WORDS.iter().find(|(name, _)| *name == word);
-            parts.push(Part::Word(known.ok_or_else(|| LabelError::Word(word.to_owned()))?.1));
+            parts.push(PatternPart::Word(known.ok_or_else(|| LabelError::Word(word.to_owned()))?.1));
             rest = behind;
         }
         if rest.contains('}') {
             return Err(LabelError::Brace);
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(PatternPart::Text(rest.to_owned()));
         Ok(LabelPattern { parts })
     }
 }

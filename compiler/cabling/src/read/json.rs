@@ -110,9 +110,9 @@ impl<'de> Visitor<'de> for OutlineVisitor {
 
 /// A JSON value with only its strings and objects; all other values become null. Objects keep only the fields
 /// in [`FIELDS`].
-pub(super) struct Pruned(pub(super) Value);
+pub(super) struct PrunedValue(pub(super) Value);
 
-impl<'de> Deserialize<'de> for Pruned {
+impl<'de> Deserialize<'de> for PrunedValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(PrunedVisitor)
     }
@@ -121,50 +121,50 @@ impl<'de> Deserialize<'de> for Pruned {
 struct PrunedVisitor;
 
 impl<'de> Visitor<'de> for PrunedVisitor {
-    type Value = Pruned;
+    type Value = PrunedValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Pruned, E> {
-        Ok(Pruned(Value::from(text)))
+    fn visit_str<E>(self, text: &str) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::from(text)))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Pruned, E> {
-        Ok(Pruned(Value::Null))
+    fn visit_bool<E>(self, _: bool) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::Null))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Pruned, E> {
-        Ok(Pruned(Value::Null))
+    fn visit_i64<E>(self, _: i64) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::Null))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Pruned, E> {
-        Ok(Pruned(Value::Null))
+    fn visit_u64<E>(self, _: u64) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::Null))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Pruned, E> {
-        Ok(Pruned(Value::Null))
+    fn visit_f64<E>(self, _: f64) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::Null))
     }
 
-    fn visit_unit<E>(self) -> Result<Pruned, E> {
-        Ok(Pruned(Value::Null))
+    fn visit_unit<E>(self) -> Result<PrunedValue, E> {
+        Ok(PrunedValue(Value::Null))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pruned, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PrunedValue, A::Error> {
         let mut kept = Map::new();
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             if FIELDS.contains(&&*key) {
-                kept.insert(key.into_owned(), map.next_value::<Pruned>()?.0);
+                kept.insert(key.into_owned(), map.next_value::<PrunedValue>()?.0);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Pruned(Value::Object(kept)))
+        Ok(PrunedValue(Value::Object(kept)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Pruned, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PrunedValue, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Pruned(Value::Null))
+        Ok(PrunedValue(Value::Null))
     }
 }

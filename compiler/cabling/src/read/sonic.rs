@@ -11,7 +11,7 @@ use serde::Deserializer as _;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::json::{self, NEIGHBOURS, PORTS, Pruned, is_key};
+use super::json::{self, NEIGHBOURS, PORTS, PrunedValue, is_key};
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
@@ -45,7 +45,7 @@ impl<'de> Visitor<'de> for &mut Tables {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let Pruned(row) = map.next_value()?;
+            let PrunedValue(row) = map.next_value()?;
             if let Err(fault) = self.ports.row(&key, &row) {
                 self.fault = Some(fault);
                 return Err(A::Error::custom("a row cannot be read"));

@@ -9,14 +9,14 @@ use closc_design::Ratio;
 use closc_platform::Os;
 use closc_qos::units::Speed;
 
-use super::{new, number};
+use super::{basics, number};
 
 /// Operating systems of hardware switches.
 const HARDWARE: &str = "sonic,nvue,eos";
 
 /// Returns the operating systems of hardware switches.
 pub(crate) fn oses() -> impl Iterator<Item = Os> {
-    HARDWARE.split(',').filter_map(|word| new::parse_os(word).ok())
+    HARDWARE.split(',').filter_map(|word| basics::parse_os(word).ok())
 }
 
 /// Options that conflict with `--compare`, because they belong to the search for designs.
@@ -81,10 +81,10 @@ pub(crate) struct DesignArgs {
     )]
     pub tiers: Vec<u8>,
     /// Routing modes to try [default: all]
-    #[arg(long, value_name = "ROUTING", value_delimiter = ',', value_parser = new::parse_routing)]
+    #[arg(long, value_name = "ROUTING", value_delimiter = ',', value_parser = basics::parse_routing)]
     pub routing: Vec<Routing>,
     /// Operating systems to try
-    #[arg(long, value_name = "OS", value_delimiter = ',', default_value = HARDWARE, value_parser = new::parse_os)]
+    #[arg(long, value_name = "OS", value_delimiter = ',', default_value = HARDWARE, value_parser = basics::parse_os)]
     pub os: Vec<Os>,
     /// Platforms to try [default: all hardware of the catalogue]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -135,7 +135,7 @@ pub(crate) struct DesignArgs {
     )]
     pub stage: u8,
     /// Name of the fabric
-    #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = new::parse_name)]
+    #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = basics::parse_name)]
     pub name: String,
     /// Write the fabric file of the design, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]

@@ -8,11 +8,13 @@ use closc_qos::units::Bytes;
 use closc_tables::Table;
 use closc_topology::HostOutput;
 
+pub(crate) mod integrations;
 pub(crate) mod nvidia;
-pub(crate) mod outside;
 
+use integrations::{
+    ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, SonicMgmtArgs, TelemetryArgs,
+};
 use nvidia::{AirArgs, LaunchKitArgs};
-use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, SonicMgmtArgs, TelemetryArgs};
 
 use super::number;
 use super::place::TrayArgs;
@@ -100,16 +102,16 @@ pub struct KubernetesArgs {
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
     /// Namespace of the network operator
-    #[arg(long, value_name = "NAME", default_value = "nvidia-network-operator", value_parser = outside::namespace)]
+    #[arg(long, value_name = "NAME", default_value = "nvidia-network-operator", value_parser = integrations::namespace)]
     pub operator_namespace: String,
     /// Namespace of the pods
-    #[arg(long, value_name = "NAME", default_value = "default", value_parser = outside::namespace)]
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = integrations::namespace)]
     pub namespace: String,
     /// Container image with `closc-nic` and iproute2; adds a DaemonSet for the agents
-    #[arg(long, value_name = "IMAGE", value_parser = outside::image)]
+    #[arg(long, value_name = "IMAGE", value_parser = integrations::image)]
     pub agent_image: Option<String>,
     /// Release of the NVIDIA network operator, for example `v26.7.0`
-    #[arg(long, value_name = "VERSION", value_parser = outside::operator_release)]
+    #[arg(long, value_name = "VERSION", value_parser = integrations::operator_release)]
     pub release: Option<String>,
     /// Dynamic resource allocation: adds claims for `spectrum-x/`, with this GPU for each NIC
     #[arg(long, value_name = "GPU")]

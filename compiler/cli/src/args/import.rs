@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use closc_artefacts::Routing;
 use closc_platform::Os;
 
-use super::new::{parse_name, parse_os, parse_routing};
+use super::basics::{parse_name, parse_os, parse_routing};
 
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]

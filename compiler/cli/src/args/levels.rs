@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use clap::error::ErrorKind;
-use closc_compile::front::{self, NoWarning};
+use closc_compile::front::{self, LevelError};
 use closc_diagnostics::{Level, Levels, Rule};
 
 /// Keyword for all remaining warnings of the file.
@@ -46,11 +46,11 @@ fn warning(text: &str) -> Result<Warning, String> {
         return Ok(Warning::Rest);
     }
     front::warning(text).map(Warning::One).map_err(|why| match why {
-        NoWarning::Unknown { nearest: Some(_), .. } => why.to_string(),
-        NoWarning::Unknown { nearest: None, .. } => {
+        LevelError::Unknown { nearest: Some(_), .. } => why.to_string(),
+        LevelError::Unknown { nearest: None, .. } => {
             format!("{why}; `closc explain codes` lists the warnings")
         }
-        NoWarning::Error { .. } => {
+        LevelError::Error { .. } => {
             format!("{why}; expected the code of a warning, which `closc explain codes` lists, or `warnings`")
         }
     })

@@ -48,7 +48,7 @@ pub(super) fn answered(error: Error) -> Error {
         return Error::raw(error.kind(), "unexpected argument `--json`: write `--format json`\n");
     }
     let line: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(answer) = unexpected(&error, &line) {
+    if let Some(answer) = unexpected_argument(&error, &line) {
         return Error::raw(error.kind(), format!("{answer}\n\nFor more information, try '--help'.\n"));
     }
     let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -79,9 +79,9 @@ const REASONS: [(&str, &str); 4] = [
 ];
 
 /// Commands (none for all of them), options that other tools have, and what to write instead.
-type Foreign = (&'static [&'static str], &'static [&'static str], &'static str);
+type ForeignOption = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const OF_OTHERS: [Foreign; 12] = [
+const OF_OTHERS: [ForeignOption; 12] = [
     (
         &["compile"],
         &["--dry-run", "--check"],
@@ -110,13 +110,13 @@ const OF_OTHERS: [Foreign; 12] = [
 ];
 
 /// Returns the answer to an argument that the command does not have, by the words of the command line.
-fn unexpected(error: &Error, line: &[String]) -> Option<String> {
+fn unexpected_argument(error: &Error, line: &[String]) -> Option<String> {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let verb = line.first().map(String::as_str).unwrap_or_default();
-    let fits = |(verbs, options, _): &&Foreign| {
+    let fits = |(verbs, options, _): &&ForeignOption| {
         (verbs.is_empty() || verbs.contains(&verb)) && options.contains(&found.as_str())
     };
     if let Some((_, _, answer)) = OF_OTHERS.iter().find(fits) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use closc_cabling::{Device, Judge, Report, Sighting, Unread};
+use closc_cabling::{Device, Judge, Report, Sighting, UnreadReport};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
 
@@ -52,7 +52,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
             Err(error) => {
                 let reason = printable::line(&output::reason(&error));
                 tracing::error!("{reason}");
-                unread.push(Unread { device: device.name(plan), reason });
+                unread.push(UnreadReport { device: device.name(plan), reason });
             }
         }
     }

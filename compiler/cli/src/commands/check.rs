@@ -70,14 +70,14 @@ pub fn run(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     if command.files.iter().filter(|file| *file == output::STANDARD).count() > 1 {
         anyhow::bail!(Usage("standard input can be read once: name `-` once"));
     }
-    let [file] = command.files.as_slice() else { return several(args, command) };
+    let [file] = command.files.as_slice() else { return check_files(args, command) };
     let Some(input) = input::read(args, file)? else { return Ok(Outcome::Failed) };
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let result = result(&input.plan, &catalogue, input.warnings);
     output::judged(args, Outcome::Fine, &CHECK, &result, human)
 }
 
-fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
+fn check_files(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let (mut items, mut failed) = (Vec::new(), 0);
     for file in &command.files {
@@ -160,7 +160,7 @@ fn releases(plan: &Plan) -> BTreeMap<&'static str, UsedRelease> {
     topology.oses().into_iter().filter_map(used).collect()
 }
 
-fn absent(planes: usize) -> String {
+fn absent_planes_note(planes: usize) -> String {
     match planes {
         0 => String::new(),
         1 => ", 1 of them absent".to_owned(),
@@ -176,7 +176,7 @@ fn human(result: &Result) -> String {
         "{:>13}  {}{}",
         number(counts.planes),
         summary::label("planes", counts.planes),
-        absent(result.absent_planes.len())
+        absent_planes_note(result.absent_planes.len())
     );
     let release = |(os, used): (&&str, &UsedRelease)| {
         format!("{os} {}{}", used.release, if used.stated { "" } else { " (assumed)" })

@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::bail;
 use closc_collect::io::{self, Event, Observer, Session, Settings, names};
 use closc_collect::{
-    Change, Decoded, Denial, Element, Item, Options, PathItem, SourceView, Summary, TierItems,
+    AddressMeaning, Change, Denial, Element, Item, Options, PathItem, SourceView, Summary, TierItems,
 };
-use closc_deploy::{LeftAlone, Target};
+use closc_deploy::{SkippedSwitches, Target};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
 use closc_platform::Os;
@@ -37,7 +37,7 @@ pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
 /// Paths between two NICs.
 pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
 /// A decoded address.
-pub(crate) const ADDRESS: Document<Decoded> = Document::new(names::ADDRESS);
+pub(crate) const ADDRESS: Document<AddressMeaning> = Document::new(names::ADDRESS);
 /// Authority of a client over denials.
 pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
 /// Result of an order.
@@ -95,7 +95,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     }
     output::result(args.format, &COLLECT, &summary, human)?;
     if args.format == Format::Human && !args.quiet {
-        undecided(&summary);
+        print_undecided(&summary);
     }
     let is_contested = summary.agents.contested > 0;
     let found = summary.n_verdicts > 0 || is_open(&summary) || is_blind(&summary) || is_contested;
@@ -129,7 +129,7 @@ fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
 }
 
 /// Prints why a fabric without verdicts is not reported as healthy.
-fn undecided(summary: &Summary) {
+fn print_undecided(summary: &Summary) {
     if is_open(summary) {
         output::say(format_args!(
             "agents report {} faults, and there is no verdict yet: every agent that can confirm or deny them must report twice; use a \
@@ -172,11 +172,11 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
         plan.switches().filter(|switch| plan.topology().hardware(*switch).1.pipeline().is_some());
     let names: Vec<String> = programmed.map(|switch| plan.switch_name(switch).to_string()).collect();
     let targets = site.inventory.expanded(names.iter().map(String::as_str))?.targets(&site.files)?;
-    for left in unread(plan, &targets) {
+    for left in skipped_switches(plan, &targets) {
         if args.format == Format::Json && !args.quiet {
             output::say(json!({ "unread": left }));
         } else {
-            let LeftAlone { os, switches, first, instead, .. } = left;
+            let SkippedSwitches { os, switches, first, instead, .. } = left;
             tracing::warn!(
                 "counters of {switches} switches that run `{os}` are not read, the first is `{first}`: {instead}"
             );
@@ -186,9 +186,9 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
 }
 
 /// Counts the switches of a fabric whose counters are not read, by operating system.
-fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
+fn skipped_switches(plan: &Plan, targets: &[Target]) -> Vec<SkippedSwitches> {
     let read: BTreeSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-    let mut found: BTreeMap<Os, LeftAlone> = BTreeMap::new();
+    let mut found: BTreeMap<Os, SkippedSwitches> = BTreeMap::new();
     for switch in plan.switches() {
         let (name, os) = (plan.switch_name(switch), plan.os(switch));
         if read.contains(name.as_str()) {
@@ -199,7 +199,7 @@ fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
         } else {
             "they have no P4Runtime; `closc export telemetry` writes files to monitor them"
         };
-        let new = || LeftAlone {
+        let new = || SkippedSwitches {
             os: os.word().to_owned(),
             switches: 0,
             first: name.to_string(),
@@ -233,7 +233,7 @@ fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
 }
 
 /// Describes a denial of an element that the fabric no longer has.
-fn gone(denial: &Denial) -> (String, serde_json::Value) {
+fn stale_denial(denial: &Denial) -> (String, serde_json::Value) {
     let Denial { id, element, .. } = denial;
     let line = format!("denial {id} of {element}: the fabric no longer has it");
     (line, json!({ "gone": denial }))
@@ -287,7 +287,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
             }
             Event::Broken(line, view) => (line.clone(), json!({ "broken": view })),
             Event::Ended(what) => (format!("{what}: no longer broken"), json!({ "ended": what })),
-            Event::Gone(denial) => gone(denial),
+            Event::Gone(denial) => stale_denial(denial),
             Event::Agent(nic, dead) => agent(nic, dead.as_deref()),
             Event::Table(nic, other) => table(nic, other.as_deref()),
             Event::Failing(source, fault) => {

@@ -58,7 +58,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
         if let Some(other) = other.filter(|other| other != fabric.as_str()) {
             tracing::warn!("`{place}` was the tree of `{other}`, and is replaced by that of `{fabric}`");
         }
-        let report = written(args, &job, Target { place, force: command.force, sync }, &|| false)?;
+        let report = write_tree(args, &job, Target { place, force: command.force, sync }, &|| false)?;
         output::judged(args, Outcome::Fine, &COMPILE, &report, |report| human(&input, place, report))?;
     }
     Ok(Outcome::Fine)
@@ -111,10 +111,10 @@ pub fn whole(
     let job = Job::new(&input.plan, &templates, digest(&BTreeMap::new()), Part::default())?;
     // Replace a tree without a readable manifest, for example after a power failure.
     let force = tree::manifest(place).is_err();
-    written(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
+    write_tree(args, &job, Target { place, force, sync: Sync::No }, is_stopped)
 }
 
-fn written(
+fn write_tree(
     args: &Args,
     job: &Job<'_>,
     target: Target<'_>,

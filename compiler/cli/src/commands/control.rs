@@ -59,12 +59,12 @@ pub struct Site {
 }
 
 /// The files that an inventory names: regular files below its folder. Private keys must not be readable by other users.
-struct Named {
+struct InventoryFiles {
     folder: Folder,
     keys: BTreeSet<String>,
 }
 
-impl Files for Named {
+impl Files for InventoryFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let read = if self.keys.contains(path) {
             self.folder.secret(path, closc_files::KEY_MAX)
@@ -155,7 +155,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         );
     }
     let keys = inventory.keys().into_iter().map(str::to_owned).collect();
-    Ok(Site { inventory, files: Arc::new(Named { folder, keys }) })
+    Ok(Site { inventory, files: Arc::new(InventoryFiles { folder, keys }) })
 }
 
 /// Reads a saved plan or difference.

@@ -10,9 +10,9 @@ mod columns;
 mod compare;
 mod csv;
 mod explain;
+mod file_design;
 mod html;
 mod moves;
-mod named;
 mod need;
 mod page;
 mod row;
@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Compared, Design, Found, Front, Need, Outside};
+use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Need, SearchError};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
@@ -41,7 +41,7 @@ use crate::args::design::{DesignArgs, Objective};
 use crate::args::{Args, Format};
 use crate::input;
 use crate::output::{self, Document, Outcome};
-use checks::{Checks, Finding, Passed};
+use checks::{CheckedFile, Checks, Finding};
 
 /// The designs.
 pub(crate) const DESIGN: Document<Designs> = Document::new("closc-design/1");
@@ -94,10 +94,10 @@ struct RoutingRow {
 
 /// Inputs of a search.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct SearchInput<'a> {
     pub need: &'a Need,
     pub catalogue: &'a Catalogue,
-    pub compared: Compared<'a>,
+    pub compared: Criteria<'a>,
     pub objective: Objective,
     /// Sizes of the stages of growth.
     pub stages: &'a [u32],
@@ -106,7 +106,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// A complete Pareto front.
-struct Searched<'a, 'n> {
+struct SearchResult<'a, 'n> {
     checks: Checks<'n>,
     compared: usize,
     unpriced: usize,
@@ -122,13 +122,13 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let prices = need::prices(command, &catalogue)?;
-    let compared = Compared { prices: prices.as_ref(), power: command.objective == Objective::Power };
+    let compared = Criteria { prices: prices.as_ref(), power: command.objective == Objective::Power };
     if !command.compare.is_empty() {
         return compare::run(args, &command.compare, (&catalogue, compared));
     }
     let need = need::need(command)?;
     let objective = command.objective;
-    let asked = Asked {
+    let asked = SearchInput {
         need: &need,
         catalogue: &catalogue,
         compared,
@@ -140,13 +140,15 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
         return explain::run(args, command, (&asked, file));
     }
     let found = found(args, &asked, command.show)?;
-    written(args, command, &found)
+    write_pick(args, command, &found)
 }
 
 /// Returns at most `show` designs that no other beats, the best by the objective first.
-pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<Designs> {
+pub(super) fn found(args: &Args, asked: &SearchInput<'_>, show: u8) -> anyhow::Result<Designs> {
     let searched = match search(args, asked) {
-        Err(error) if error.is::<NoGrowth>() => return moving(args, asked, show).unwrap_or(Err(error)),
+        Err(error) if error.is::<GrowthError>() => {
+            return search_moves(args, asked, show).unwrap_or(Err(error));
+        }
         searched => searched?,
     };
     let is_priced = asked.compared.prices.is_some();
@@ -163,8 +165,8 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
 }
 
 /// Returns the document of a search.
-fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
-    let Searched { checks, compared, unpriced, unpublished, routings, front } = searched;
+fn designs_of(searched: SearchResult<'_, '_>, designs: Vec<Row>) -> Designs {
+    let SearchResult { checks, compared, unpriced, unpublished, routings, front } = searched;
     let fewest = routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
     Designs {
         compared,
@@ -180,15 +182,15 @@ fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
 
 /// Returns designs whose stages move the fewest plugged cables. Returns `None` if a stage has no design with
 /// the same T0s as the last stage.
-fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
+fn search_moves(args: &Args, asked: &SearchInput<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
     let need = moves::need_of(asked.need, *asked.stages.last()?);
-    let last = Asked { need: &need, stages: &[], ..*asked };
+    let last = SearchInput { need: &need, stages: &[], ..*asked };
     let moving = match moves::found(args, asked, &last) {
         Ok(moving) => moving,
-        Err(error) if error.is::<Outside>() || error.is::<NoDesign>() => return None,
+        Err(error) if error.is::<SearchError>() || error.is::<LimitsError>() => return None,
         Err(error) => return Some(Err(error)),
     };
-    let moves::Moving { searched, stages } = moving;
+    let moves::StagedFront { searched, stages } = moving;
     let is_priced = asked.compared.prices.is_some();
     let rows = stages.into_iter().take(show.into()).map(|(found, stages)| {
         let row = searched.row(&found, is_priced);
@@ -203,7 +205,7 @@ fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Des
 const SAMPLES: [(usize, usize); 2] = [(1, 2), (8, usize::MAX)];
 
 /// Finds the complete front, ordered by the objective.
-fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>> {
+fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResult<'a, 'a>> {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(asked.need, asked.stages, options);
     let mut candidates = Candidates::new(asked.compared);
@@ -217,7 +219,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
         (candidates.compared, candidates.unpriced, candidates.unpublished);
     let meet = asked.listed.map_or(compared, |routing| candidates.compared_with(routing));
     if compared == unpriced + unpublished {
-        bail!(unmeasured(&candidates));
+        bail!(measure_reason(&candidates));
     }
     let fronts = candidates.fronts(|design| checks.pass(design))?;
     let routings = routings(&fronts, asked.need);
@@ -225,14 +227,14 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     let mut front =
         closc_design::merged(fronts.into_iter().filter(|(word, _)| listed(word)).map(|(_, front)| front));
     if front.is_empty() {
-        bail!(refused(checks.first.as_ref()));
+        bail!(rejection_reason(checks.first.as_ref()));
     }
     closc_design::order(&mut front, asked.objective.of());
-    Ok(Searched { checks, compared: meet, unpriced, unpublished, routings, front })
+    Ok(SearchResult { checks, compared: meet, unpriced, unpublished, routings, front })
 }
 
 /// Returns the reason why no design passes the checks.
-fn refused(first: Option<&Finding>) -> String {
+fn rejection_reason(first: Option<&Finding>) -> String {
     let Some((code, message)) = first else { return "no design passes the checks".to_owned() };
     let remedy = match *code {
         NO_ROUTING => "change `--routing` or `--os`".to_owned(),
@@ -250,7 +252,7 @@ const NO_ROUTING: &str = "E0213";
 const OWN_POWER: &str = "add the power of switches in a file for `--platforms`, or use another `--objective`";
 
 /// Returns the reason why no design can be compared.
-fn unmeasured(candidates: &Candidates<'_, '_>) -> String {
+fn measure_reason(candidates: &Candidates<'_, '_>) -> String {
     let listed = |items: &[String]| {
         let items: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
         items.join(", ")
@@ -271,20 +273,20 @@ fn unmeasured(candidates: &Candidates<'_, '_>) -> String {
     "no design grows to {0} NICs with the same T0s in all stages: allow other `--tiers` or `--planes`, a larger first \
      stage or a smaller last one"
 )]
-struct NoGrowth(String);
+struct GrowthError(String);
 
 /// No design keeps the limits, and the options that permit one.
 #[derive(Debug, thiserror::Error)]
 #[error("no design keeps these limits: {0}")]
-struct NoDesign(String);
+struct LimitsError(String);
 
 /// Returns the reason for an empty search; with stages, the message refers to them.
-fn outside(why: Outside, asked: &Asked<'_>) -> anyhow::Error {
+fn outside(why: SearchError, asked: &SearchInput<'_>) -> anyhow::Error {
     match (&why, asked.stages.last()) {
-        (Outside::Limits, Some(last)) => NoGrowth(number((*last).into())).into(),
-        (Outside::Limits, None) => {
+        (SearchError::Limits, Some(last)) => GrowthError(number((*last).into())).into(),
+        (SearchError::Limits, None) => {
             let permits = closc_design::advice(asked.need, asked.catalogue);
-            NoDesign(match permits.as_slice() {
+            LimitsError(match permits.as_slice() {
                 [] => "none of `--tiers`, `--planes` and `--oversubscription` alone permits one".to_owned(),
                 [one] => format!("use {one}"),
                 several => format!("use one of {}", several.join(", ")),
@@ -295,10 +297,10 @@ fn outside(why: Outside, asked: &Asked<'_>) -> anyhow::Error {
     }
 }
 
-impl Searched<'_, '_> {
+impl SearchResult<'_, '_> {
     /// Describes a design of the front.
-    fn row(&self, found: &Found<'_>, is_priced: bool) -> Row {
-        let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(Passed::absent);
+    fn row(&self, found: &FrontDesign<'_>, is_priced: bool) -> Row {
+        let passed = self.checks.passed(&found.design).cloned().unwrap_or_else(CheckedFile::absent);
         let row = Row::new(&found.design, &found.measure, &found.design.media(), is_priced, passed);
         let mostly_unused = closc_design::wastes_ports(&self.checks.need.limits, &found.design);
         Row { mostly_unused, ..row }
@@ -310,11 +312,11 @@ fn routings(fronts: &BTreeMap<&'static str, Front<'_>>, need: &Need) -> Vec<Rout
     let best = fronts
         .iter()
         .filter_map(|(word, front)| Some((*word, front.iter().min_by_key(|found| found.measure.switches)?)));
-    let best: Vec<(&'static str, &Found<'_>)> = best.collect();
+    let best: Vec<(&'static str, &FrontDesign<'_>)> = best.collect();
     let Some((_, fewest)) = best.iter().min_by_key(|(_, found)| found.measure.switches) else {
         return Vec::new();
     };
-    let row = |(routing, found): &(&'static str, &Found<'_>)| {
+    let row = |(routing, found): &(&'static str, &FrontDesign<'_>)| {
         let design = &found.design;
         let weaknesses = design.weaknesses().into_iter().map(|weakness| weakness.text().to_owned());
         let mut loses: Vec<String> = weaknesses.collect();
@@ -358,9 +360,9 @@ fn is_single(routing: Routing, locators: Support) -> bool {
 }
 
 /// Prints the designs, or writes the one that was picked.
-fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<Outcome> {
+fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<Outcome> {
     let Some(out) = &command.out else {
-        printed(args, command, found)?;
+        print_designs(args, command, found)?;
         return Ok(Outcome::Fine);
     };
     let count = found.designs.len();
@@ -400,7 +402,7 @@ fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
     Ok(&found.file)
 }
 
-fn printed(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<()> {
+fn print_designs(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result<()> {
     match args.format {
         Format::Rows(_) => output::print(&csv::csv(found)?),
         Format::Html => {

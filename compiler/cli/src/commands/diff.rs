@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_compile::Unit;
 use closc_diff::rollout::{Limit, Rollout, named_waves};
-use closc_diff::tree::{Trees, Which};
+use closc_diff::tree::{TreeSide, Trees};
 use closc_diff::{Item, Options, Report, show};
 use closc_render::Templates;
 
@@ -115,9 +115,9 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
             if command.waves {
                 bail!("`--waves` needs two fabric files");
             }
-            let read = |which: Which, path: &str| match which {
-                Which::Old => before.read(path),
-                Which::New => after.read(path),
+            let read = |which: TreeSide, path: &str| match which {
+                TreeSide::Old => before.read(path),
+                TreeSide::New => after.read(path),
             };
             let trees = Trees { old: before.files(), new: after.files(), read: &read };
             closc_diff::tree::compare(&trees, before.side.clone(), after.side.clone(), options, command.text)

@@ -7,7 +7,7 @@ mod hosts;
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_diff::{Change, Difference, Exception, Options, Thing, Turn, edit};
+use closc_diff::{Change, Difference, Exception, ExceptionTarget, Options, Toggle, edit};
 use closc_plan::Plan;
 use closc_topology::Link;
 
@@ -15,12 +15,12 @@ use crate::args::diff::DrainArgs;
 use crate::args::{Args, Format};
 use crate::audit::Audit;
 use crate::commands::diff::{self, Reading, Side};
-use crate::names::Avoid;
+use crate::names::AvoidedElement;
 use crate::output::{self, Outcome};
 
 /// Changes what is drained.
-pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outcome> {
-    let command = &ordered(command);
+pub fn run(args: &Args, command: &DrainArgs, turn: Toggle) -> anyhow::Result<Outcome> {
+    let command = &file_first(command);
     let file = &command.file;
     // A pipe cannot be written back, and reading one may wait for ever.
     if command.write && file != output::STANDARD && file.exists() && !file.is_file() {
@@ -34,8 +34,8 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     };
     let (name, thing) = canonical(&planned.plan, &command.name)?;
     let changed = match turn {
-        Turn::On => edit::drain(&text, &name)?,
-        Turn::Off => edit::undrain(&text, &name)?,
+        Toggle::On => edit::drain(&text, &name)?,
+        Toggle::Off => edit::undrain(&text, &name)?,
     };
     let after = Reading::after(args, file.as_str(), &changed)?;
     let Some((Side::Plan(old), Side::Plan(new))) = Reading::both_shown(args, before, after) else {
@@ -65,7 +65,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
 }
 
 /// Also accepts the file as first argument, as other commands do.
-fn ordered(command: &DrainArgs) -> DrainArgs {
+fn file_first(command: &DrainArgs) -> DrainArgs {
     let is_file = |path: &str| path == output::STANDARD || Utf8Path::new(path).exists();
     let mut command = command.clone();
     if is_file(&command.name) && !is_file(command.file.as_str()) {
@@ -79,7 +79,7 @@ fn ordered(command: &DrainArgs) -> DrainArgs {
 fn write(
     args: &Args,
     command: &DrainArgs,
-    turn: Turn,
+    turn: Toggle,
     plan: &Plan,
     (name, text, changed): (&str, &str, &str),
 ) -> anyhow::Result<Outcome> {
@@ -94,8 +94,8 @@ fn write(
         file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?
     };
     let operation = match turn {
-        Turn::On => "drain",
-        Turn::Off => "undrain",
+        Toggle::On => "drain",
+        Toggle::Off => "undrain",
     };
     let audit = Audit::begin(args, operation, file, text.as_bytes())?;
     let refused = audit.record(
@@ -111,7 +111,7 @@ fn write(
 fn change(
     command: &DrainArgs,
     plan: &Plan,
-    (name, turn): (&str, Turn),
+    (name, turn): (&str, Toggle),
     audit: &Audit,
     write: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<usize> {
@@ -120,8 +120,8 @@ fn change(
         at_hosts(command, plan, name, turn, audit).with_context(|| format!("`{file}` is as it was"))?;
     let Err(why) = write() else { return Ok(refused) };
     let back = match turn {
-        Turn::On => Turn::Off,
-        Turn::Off => Turn::On,
+        Toggle::On => Toggle::Off,
+        Toggle::Off => Toggle::On,
     };
     at_hosts(command, plan, name, back, audit)
         .with_context(|| format!("{why:#}, and hosts that were asked do not take `{name}` back"))?;
@@ -133,7 +133,7 @@ fn at_hosts(
     command: &DrainArgs,
     plan: &Plan,
     name: &str,
-    turn: Turn,
+    turn: Toggle,
     audit: &Audit,
 ) -> anyhow::Result<usize> {
     if let Some(address) = command.collector {
@@ -149,12 +149,14 @@ fn at_hosts(
 }
 
 /// Returns the name as the compiler writes it, and its element.
-fn canonical(plan: &closc_plan::Plan, name: &str) -> anyhow::Result<(String, Thing)> {
-    Ok(match Avoid::parse(plan, name)? {
-        Avoid::Plane(plane) => (format!("plane {plane}"), Thing::Plane(plane)),
-        Avoid::Switch(switch) => (plan.topology().naming.switch(switch).to_string(), Thing::Switch(switch)),
-        Avoid::Link(link @ (Link::Host(_) | Link::Fabric { .. })) => {
-            (plan.link_name(link), Thing::Link(link))
+fn canonical(plan: &closc_plan::Plan, name: &str) -> anyhow::Result<(String, ExceptionTarget)> {
+    Ok(match AvoidedElement::parse(plan, name)? {
+        AvoidedElement::Plane(plane) => (format!("plane {plane}"), ExceptionTarget::Plane(plane)),
+        AvoidedElement::Switch(switch) => {
+            (plan.topology().naming.switch(switch).to_string(), ExceptionTarget::Switch(switch))
+        }
+        AvoidedElement::Link(link @ (Link::Host(_) | Link::Fabric { .. })) => {
+            (plan.link_name(link), ExceptionTarget::Link(link))
         }
     })
 }

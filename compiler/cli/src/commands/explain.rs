@@ -46,7 +46,7 @@ pub fn run(args: &Args, command: &ExplainArgs) -> anyhow::Result<Outcome> {
         ["device" | "headroom", ..] => {
             bail!(Usage("write `device FILE SWITCH` or `headroom FILE SWITCH PORT`"))
         }
-        [code] => one(args, code),
+        [code] => explain_code(args, code),
         _ => bail!(Usage(
             "write one code, `codes`, `targets`, `device FILE SWITCH` or `headroom FILE SWITCH PORT`"
         )),
@@ -68,12 +68,12 @@ fn codes(args: &Args) -> anyhow::Result<Outcome> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TargetPage {
     target: &'static str,
-    renders: Vec<Rendered>,
+    renders: Vec<CapabilitySupport>,
 }
 
 /// Extent to which a capability is rendered: `whole`, `part` or `none`, with the reason.
 #[derive(Serialize, JsonSchema)]
-struct Rendered {
+struct CapabilitySupport {
     what: &'static str,
     settings: &'static str,
     support: &'static str,
@@ -87,7 +87,7 @@ fn targets(args: &Args) -> anyhow::Result<Outcome> {
             Support::Part(why) => ("part", Some(why)),
             Support::Not(why) => ("none", Some(why)),
         };
-        Rendered { what: capability.words(), settings: capability.settings(), support, why }
+        CapabilitySupport { what: capability.words(), settings: capability.settings(), support, why }
     };
     let pages: Vec<TargetPage> = Os::ALL
         .into_iter()
@@ -102,14 +102,14 @@ fn targets(args: &Args) -> anyhow::Result<Outcome> {
 
 fn target_text(page: &TargetPage) -> String {
     let mut text = format!("{}\n", page.target);
-    for Rendered { what, support, why, .. } in &page.renders {
+    for CapabilitySupport { what, support, why, .. } in &page.renders {
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
         let _ = writeln!(text, "  {support:5}  {what}{why}");
     }
     text
 }
 
-fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
+fn explain_code(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     let rules = rules();
     let Some(rule) = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(code)) else {
         let device = if code.contains('-') {

@@ -42,7 +42,7 @@ use crate::args::export::ExportCommand;
 use crate::output::{self, Document, Outcome};
 
 /// Result of an export.
-pub(crate) const EXPORT: Document<Written> = Document::new("closc-export/1");
+pub(crate) const EXPORT: Document<ExportOutput> = Document::new("closc-export/1");
 
 /// Runs the subcommand.
 pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
@@ -72,7 +72,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
 
 /// Result of an export.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Written {
+pub(crate) struct ExportOutput {
     files: Vec<String>,
     /// Other files next to them: left by an earlier export, for example for a removed plane, or written by the user.
     others: Vec<String>,
@@ -87,15 +87,15 @@ fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<
 fn list_below(args: &Args, out: &Utf8Path, files: Vec<String>) -> anyhow::Result<Outcome> {
     let others = leftovers::find(out, &files).with_context(|| format!("cannot look into `{out}`"))?;
     leftovers::say(&others);
-    listed(args, &Written { files, others })
+    listed(args, &ExportOutput { files, others })
 }
 
 /// Lists the files that were written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
-    listed(args, &Written { files, others: Vec::new() })
+    listed(args, &ExportOutput { files, others: Vec::new() })
 }
 
-fn listed(args: &Args, written: &Written) -> anyhow::Result<Outcome> {
+fn listed(args: &Args, written: &ExportOutput) -> anyhow::Result<Outcome> {
     output::judged(args, Outcome::Fine, &EXPORT, written, |written| {
         written.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{file}");

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
-use closc_compile::front::{self, Fixed, Source};
+use closc_compile::front::{self, FixedText, Source};
 use closc_diagnostics::Trust;
 use closc_files::TEXT_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::args::new::FixArgs;
+use crate::args::basics::FixArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
 
@@ -25,13 +25,13 @@ pub(crate) const FIX: Document<Items<FixedFile>> = Document::new("closc-fix/1");
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FixedFile {
     file: String,
-    fixes: Vec<Made>,
+    fixes: Vec<AppliedFix>,
     /// Errors that are left.
     errors: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Made {
+struct AppliedFix {
     code: &'static str,
     line: usize,
     help: String,
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
     }
     let mut done = Vec::new();
     for file in &command.files {
-        done.push(one(args, command, file)?);
+        done.push(fix_file(args, command, file)?);
     }
     let outcome = if command.check && done.iter().any(|file| !file.fixes.is_empty()) {
         Outcome::Differences
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, command: &FixArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedFile> {
+fn fix_file(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedFile> {
     let is_standard = file == output::STANDARD;
     let text = if is_standard {
         output::read(file, TEXT_MAX)?
@@ -78,7 +78,7 @@ fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedF
         closc_files::read_user_text(file, TEXT_MAX)?
     };
     let source = Source::parse(file.as_str())?;
-    let Fixed { text: fixed, made, reading } =
+    let FixedText { text: fixed, made, reading } =
         front::fix(&source, &text, &input::options(args), |finding, fix| {
             fix.trust == Trust::Sure || command.code.iter().any(|code| code == finding.rule.code)
         })?;
@@ -90,6 +90,6 @@ fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedF
         output::replace(&place, &fixed)?;
     }
     input::show_left(args, &reading.diagnostics, &reading.sources);
-    let fixes = made.into_iter().map(|made| Made { code: made.code, line: made.line, help: made.help });
+    let fixes = made.into_iter().map(|made| AppliedFix { code: made.code, line: made.line, help: made.help });
     Ok(FixedFile { file: file.to_string(), fixes: fixes.collect(), errors: reading.diagnostics.errors() })
 }

@@ -14,16 +14,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::args::new::FmtArgs;
+use crate::args::basics::FmtArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
 /// Results of formatting files.
-pub(crate) const FMT: Document<Items<Formatted>> = Document::new("closc-fmt/1");
+pub(crate) const FMT: Document<Items<FormatResult>> = Document::new("closc-fmt/1");
 
 /// Result for a file.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Formatted {
+pub(crate) struct FormatResult {
     file: String,
     changed: bool,
 }
@@ -32,8 +32,8 @@ pub(crate) struct Formatted {
 pub(super) fn run(args: &Args, command: &FmtArgs) -> anyhow::Result<Outcome> {
     let (mut done, mut is_failed) = (Vec::new(), false);
     for file in &command.files {
-        match one(args, command, file)? {
-            Some(changed) => done.push(Formatted { file: file.to_string(), changed }),
+        match format_file(args, command, file)? {
+            Some(changed) => done.push(FormatResult { file: file.to_string(), changed }),
             None => is_failed = true,
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, command: &FmtArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Formats a file; returns whether that changes it, or `None` if it has errors, which were shown.
-fn one(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option<bool>> {
+fn format_file(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option<bool>> {
     let is_standard = file == output::STANDARD;
     let text = if is_standard {
         output::read(file, TEXT_MAX)?

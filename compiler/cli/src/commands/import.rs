@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     for file in std::iter::once(&command.out).chain(&command.map) {
         output::reject_existing(file, command.force)?;
     }
-    let wanted = wanted(command)?;
+    let wanted = hardware_options(command)?;
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     for (tier, platform) in &wanted.platforms {
         if catalogue.get(platform).is_none() {
@@ -55,19 +55,19 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
         );
     }
     if let Some(map) = &command.map {
-        output::replace(map, &renamed(&found))?;
+        output::replace(map, &name_map(&found))?;
     }
     output::replace(&command.out, &found.text)?;
     let outcome = if found.findings.is_empty() { Outcome::Fine } else { Outcome::Differences };
     if command.out == output::STANDARD || output::is_standard(command.map.as_ref()) {
-        said(&found).for_each(output::say);
+        finding_lines(&found).for_each(output::say);
         return Ok(outcome);
     }
     output::judged(args, outcome, &IMPORT, &found, |found| summary(command, found))
 }
 
 /// Hardware and routing of the command line.
-fn wanted(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
+fn hardware_options(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
     let mut wanted =
         HardwareOptions { os: command.os, routing: command.routing, ..HardwareOptions::default() };
     for word in &command.platform {
@@ -106,13 +106,13 @@ fn network(files: &[Utf8PathBuf]) -> anyhow::Result<ExistingNetwork> {
                 bail!("there is no file in `{file}`");
             }
             for path in &paths {
-                one(&mut network, path, None)?;
+                read_file(&mut network, path, None)?;
             }
             continue;
         }
         match file.as_str().split_once('=').filter(|_| !file.exists()) {
-            Some((device, path)) => one(&mut network, Utf8Path::new(path), Some(device))?,
-            None => one(&mut network, file, None)?,
+            Some((device, path)) => read_file(&mut network, Utf8Path::new(path), Some(device))?,
+            None => read_file(&mut network, file, None)?,
         }
     }
     Ok(network)
@@ -120,7 +120,7 @@ fn network(files: &[Utf8PathBuf]) -> anyhow::Result<ExistingNetwork> {
 
 /// Reads a file. It contains the neighbours of a device if `device` is given, or if its extension is not that of a
 /// table or topology.
-fn one(network: &mut ExistingNetwork, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
+fn read_file(network: &mut ExistingNetwork, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
     if input::is_fabric_file(&text) {
         bail!(
@@ -139,7 +139,7 @@ fn one(network: &mut ExistingNetwork, file: &Utf8Path, device: Option<&str>) -> 
 }
 
 /// Returns the map as CSV. Names in existing networks can contain any character.
-fn renamed(found: &ImportResult) -> String {
+fn name_map(found: &ImportResult) -> String {
     let cell = |text: &str| {
         if text.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\""))
@@ -157,13 +157,13 @@ fn renamed(found: &ImportResult) -> String {
 }
 
 /// Returns the findings, then the notes.
-fn said(found: &ImportResult) -> impl Iterator<Item = String> {
+fn finding_lines(found: &ImportResult) -> impl Iterator<Item = String> {
     found.findings.iter().cloned().chain(found.notes.iter().map(|note| format!("note: {note}")))
 }
 
 fn summary(command: &ImportArgs, found: &ImportResult) -> String {
     let mut out = String::new();
-    for line in said(found) {
+    for line in finding_lines(found) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(

@@ -8,22 +8,22 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_design::{Compared, Limits, Need, Outside, Ratio};
+use closc_design::{Criteria, Limits, Need, Ratio, SearchError};
 use closc_diagnostics::figures::counted;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::design::{self, Asked, Designs, ROUTINGS, Row};
+use super::design::{self, Designs, ROUTINGS, Row, SearchInput};
+use crate::args::basics::{InitArgs, List};
 use crate::args::design::{Objective, oses as hardware};
-use crate::args::new::{InitArgs, List};
 use crate::args::{Args, Format, verbs};
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
 /// The file that was written.
-pub(crate) const INIT: Document<Written> = Document::new("closc-init/2");
+pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
 
 /// Number of designs to choose from.
 const SHOWN: u8 = 3;
@@ -36,10 +36,10 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     let need = need(command, answers, &catalogue)?;
     let is_reported = command.out != output::STANDARD && !args.quiet && args.format != Format::Json;
     let compares = is_reported || answers.is_page(command);
-    let found = found(args, (&need, compares), &catalogue)?;
+    let found = search_designs(args, (&need, compares), &catalogue)?;
     let picked = pick(command, answers, &found)?;
     output::replace(&command.out, &picked.file)?;
-    say(args, command, picked)?;
+    print_result(args, command, picked)?;
     if is_reported {
         report_unreleased_design(&found, picked);
         other_routing(&found, picked);
@@ -48,12 +48,16 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Returns the designs. With `compares`, the search covers all routings, and lists the designs of the wanted one.
-fn found(args: &Args, (need, compares): (&Need, bool), catalogue: &Catalogue) -> anyhow::Result<Designs> {
-    let (compared, objective) = (Compared::default(), Objective::Capacity);
-    let asked = Asked { need, catalogue, compared, objective, stages: &[], listed: None };
+fn search_designs(
+    args: &Args,
+    (need, compares): (&Need, bool),
+    catalogue: &Catalogue,
+) -> anyhow::Result<Designs> {
+    let (compared, objective) = (Criteria::default(), Objective::Capacity);
+    let asked = SearchInput { need, catalogue, compared, objective, stages: &[], listed: None };
     if compares {
         let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
-        let asked = Asked { need: &every, listed: need.routings.first().copied(), ..asked };
+        let asked = SearchInput { need: &every, listed: need.routings.first().copied(), ..asked };
         if let Ok(found) = design::found(args, &asked, SHOWN) {
             return Ok(found);
         }
@@ -109,7 +113,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
     })?;
     let speed = (command.speed, Speed::gbps(400));
     let question = "Speed of a NIC, all its ports together?";
-    let speed = answers.answer(speed, "speed", question, |_| Ok::<_, Outside>(()))?;
+    let speed = answers.answer(speed, "speed", question, |_| Ok::<_, SearchError>(()))?;
     let rails = "T0s that the NICs of a node are spread over?";
     let rails = answers
         .answer((command.rails, 1), "rails", rails, |rails| closc_design::divides_into_rails(node, *rails))?;
@@ -117,7 +121,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
     let names = "Switches, by names of `closc platforms`?";
     let platforms = answers.answer(platforms, "platform", names, |List(names)| {
         let unknown = names.iter().find(|name| catalogue.get(name).is_none());
-        unknown.map_or(Ok(()), |name| Err(Outside::platform(name, catalogue)))
+        unknown.map_or(Ok(()), |name| Err(SearchError::platform(name, catalogue)))
     })?;
     if let Some(later) = command.grow_to.filter(|later| *later < nics) {
         bail!("`--grow-to {later}` is less than `--nics {nics}`");
@@ -186,31 +190,31 @@ fn pick<'a>(command: &InitArgs, answers: Answers, found: &'a Designs) -> anyhow:
     let picked = if found.designs.len() > 1 {
         let question = "Number of the design to write?";
         answers.answer((command.pick, first_released_design(found)), "pick", question, |picked| {
-            listed(found, *picked)
+            check_pick(found, *picked)
         })?
     } else {
         command.pick.unwrap_or(1)
     };
-    listed(found, picked)?;
+    check_pick(found, picked)?;
     Ok(&found.designs[usize::from(picked) - 1])
 }
 
 /// The number of a design that was not found.
 #[derive(Debug, thiserror::Error)]
 #[error("`--pick {picked}`: {} found", counted(*.count, "design"))]
-struct Unlisted {
+struct PickError {
     picked: u8,
     count: u64,
 }
 
-fn listed(found: &Designs, picked: u8) -> Result<(), Unlisted> {
+fn check_pick(found: &Designs, picked: u8) -> Result<(), PickError> {
     let count = found.designs.len() as u64;
-    if u64::from(picked) <= count { Ok(()) } else { Err(Unlisted { picked, count }) }
+    if u64::from(picked) <= count { Ok(()) } else { Err(PickError { picked, count }) }
 }
 
 /// Written output.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Written {
+pub(crate) struct InitOutput {
     file: String,
     /// Places for NICs: the requested number, rounded up so that all T0s have the same size.
     nics: u32,
@@ -225,12 +229,12 @@ pub(crate) struct Written {
     known_faults: Vec<String>,
 }
 
-fn say(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
+fn print_result(args: &Args, command: &InitArgs, picked: &Row) -> anyhow::Result<()> {
     if command.out == output::STANDARD {
         return Ok(());
     }
     if args.format == Format::Json {
-        let written = Written {
+        let written = InitOutput {
             file: command.out.to_string(),
             nics: picked.places,
             planes: picked.planes,
@@ -292,7 +296,7 @@ impl Answers {
                 bail!("no answer, so nothing was written\nhelp: use `--{flag}`");
             }
             let line = line.trim();
-            let value = if line.is_empty() { Ok(default.clone()) } else { taken(flag, line) };
+            let value = if line.is_empty() { Ok(default.clone()) } else { parse_answer(flag, line) };
             let checked = value.and_then(|value| match check(&value) {
                 Ok(()) => Ok(value),
                 Err(why) => Err(why.to_string()),
@@ -307,7 +311,7 @@ impl Answers {
 }
 
 /// Parses an answer like a value of the command line.
-fn taken<T: Clone + Send + Sync + 'static>(flag: &str, answer: &str) -> Result<T, String> {
+fn parse_answer<T: Clone + Send + Sync + 'static>(flag: &str, answer: &str) -> Result<T, String> {
     let command = InitArgs::augment_args(clap::Command::new("init"));
     let why = |error: clap::Error| {
         let said = verbs::in_words(error).to_string();
@@ -325,18 +329,18 @@ mod tests {
 
     #[test]
     fn answers_are_what_flags_take() {
-        assert_eq!(taken::<u32>("nics", "64"), Ok(64));
-        assert_eq!(taken::<Speed>("speed", "800G"), Ok(Speed::gbps(800)));
+        assert_eq!(parse_answer::<u32>("nics", "64"), Ok(64));
+        assert_eq!(parse_answer::<Speed>("speed", "800G"), Ok(Speed::gbps(800)));
         for (flag, answer) in [("nics", "0"), ("nics", "-1"), ("nics", "many"), ("nics", "--help")] {
-            assert!(taken::<u32>(flag, answer).is_err(), "{answer}");
+            assert!(parse_answer::<u32>(flag, answer).is_err(), "{answer}");
         }
-        let why = taken::<u8>("rails", "65").unwrap_err();
+        let why = parse_answer::<u8>("rails", "65").unwrap_err();
         assert!(why.contains("65 is not a number from 1 to 64"), "{why}");
-        let why = taken::<u32>("nics", "0").unwrap_err();
+        let why = parse_answer::<u32>("nics", "0").unwrap_err();
         assert!(why.contains("`0` is not a number from 1 to 4294967295"), "{why}");
-        let why = taken::<u8>("pick", "abc").unwrap_err();
+        let why = parse_answer::<u8>("pick", "abc").unwrap_err();
         assert!(why.contains("expected a whole number"), "{why}");
         let both = List(vec!["th5-64x800g".to_owned(), "th5-128x400g".to_owned()]);
-        assert_eq!(taken("platform", "th5-64x800g, th5-128x400g"), Ok(both));
+        assert_eq!(parse_answer("platform", "th5-64x800g, th5-128x400g"), Ok(both));
     }
 }

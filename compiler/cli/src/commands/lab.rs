@@ -255,14 +255,15 @@ pub(crate) fn with_tree_for(
     let place = trees::Place::take(&options, fabric, purpose)?;
     let is_there = if purpose == trees::Purpose::LabThatIsUp { is_up(&input.plan, &options) } else { Ok(()) };
     let stop = || watch.check().is_err();
-    let compiled = is_there.and_then(|()| compile::whole(args, &input, &place.tree, &stop).map_err(stopped));
+    let compiled =
+        is_there.and_then(|()| compile::whole(args, &input, &place.tree, &stop).map_err(interrupted_lab));
     let outcome = compiled.and_then(|_| work(&place.tree, &options));
     place.clear()?;
     outcome
 }
 
 /// Converts the error of an interrupted compilation to that of an interrupted lab.
-fn stopped(error: anyhow::Error) -> anyhow::Error {
+fn interrupted_lab(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref() {
         Some(CompileError::Stopped) => LabError::Interrupted.into(),
         Some(_) | None => error,

@@ -11,7 +11,7 @@ use crate::args::{Args, Format, ManArgs};
 use crate::output::{self, Document, Outcome};
 
 /// Written manual pages.
-pub(crate) const MAN: Document<Written> = Document::new("closc-man/1");
+pub(crate) const MAN: Document<ManOutput> = Document::new("closc-man/1");
 
 const MANUAL: Manual<'static> = Manual {
     section: "1",
@@ -43,7 +43,7 @@ const MANUAL: Manual<'static> = Manual {
 
 /// Written output.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Written {
+pub(crate) struct ManOutput {
     folder: String,
     pages: Vec<String>,
 }
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, command: &ManArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let pages = pages.into_iter().map(|page| page.name).collect();
-    let written = Written { folder: folder.to_string(), pages };
+    let written = ManOutput { folder: folder.to_string(), pages };
     output::judged(args, Outcome::Fine, &MAN, &written, |written| {
         format!("{} pages in {}\n", written.pages.len(), written.folder)
     })

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::{Args, Format, PathsArgs};
 use crate::input;
-use crate::names::{self, Avoid};
+use crate::names::{self, AvoidedElement};
 use crate::output::{self, Document, Outcome};
 
 /// The paths between two NICs.
@@ -82,8 +82,8 @@ pub fn run(args: &Args, command: &PathsArgs) -> anyhow::Result<Outcome> {
 }
 
 fn listing(plan: &Plan, command: &PathsArgs, from: Nic, to: Nic) -> anyhow::Result<Listing> {
-    let avoid: Vec<Avoid> =
-        command.avoid.iter().map(|name| Avoid::parse(plan, name)).collect::<anyhow::Result<_>>()?;
+    let avoid: Vec<AvoidedElement> =
+        command.avoid.iter().map(|name| AvoidedElement::parse(plan, name)).collect::<anyhow::Result<_>>()?;
     let table = plan.path_table(from.zone, from.group);
     let candidates: Vec<Path> = match command.ev {
         Some(value) => vec![plan.path_by_entropy(from, to, value)?],

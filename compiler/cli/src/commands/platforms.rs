@@ -15,19 +15,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::args::new::PlatformsArgs;
+use crate::args::basics::PlatformsArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
 /// Properties of a platform.
-pub(crate) const PLATFORM: Document<Shown> = Document::new("closc-platform/1");
+pub(crate) const PLATFORM: Document<PlatformDetails> = Document::new("closc-platform/1");
 
 /// The platforms of the catalogue.
 pub(crate) const PLATFORMS: Document<Items<Entry>> = Document::new("closc-platforms/1");
 
 /// A platform, with the sources of its limits and the facts about its hwskus.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Shown {
+pub(crate) struct PlatformDetails {
     #[serde(flatten)]
     platform: Platform,
     /// Where each limit comes from.
@@ -40,9 +40,9 @@ pub(crate) struct Shown {
     factory: Vec<&'static FactorySetting>,
 }
 
-impl Shown {
+impl PlatformDetails {
     fn of(platform: &Platform) -> Self {
-        Shown {
+        PlatformDetails {
             platform: platform.clone(),
             provenance: platform.limits.provenance.clone(),
             facts: platform.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default(),
@@ -99,7 +99,7 @@ fn measure(
     let Some(script) = closc_hwsku::commands(os) else {
         bail!("`--measure` reads switches that run sonic, pins, eos or nvue, not `{}`", os.word());
     };
-    let ask = closc_deploy::Ask { switch, os: os.word(), script };
+    let ask = closc_deploy::SwitchScript { switch, os: os.word(), script };
     let answer = closc_deploy::ask(&ask, config, MEASURE_LIMIT, ANSWER_MAX)
         .map_err(|reason| anyhow!("cannot read `{switch}`: {reason}"))?;
     let measured = closc_hwsku::measure_output(switch, os, &answer, catalogue);
@@ -110,7 +110,7 @@ fn measure(
         .add_yaml(&mut Sources::new(), switch, &measured.text)
         .map_err(|_| anyhow!("the measured entry is invalid"))?;
     let platform = own.get(&id).expect("it was just added");
-    output::result(args.format, &PLATFORM, &Shown::of(platform), |_| measured.text.clone())?;
+    output::result(args.format, &PLATFORM, &PlatformDetails::of(platform), |_| measured.text.clone())?;
     Ok(Outcome::Fine)
 }
 
@@ -134,7 +134,9 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
             output::print(catalogue.text(name).unwrap_or_default())?;
             return Ok(Outcome::Fine);
         }
-        output::result(args.format, &PLATFORM, &Shown::of(platform), |shown| page::page(&shown.platform))?;
+        output::result(args.format, &PLATFORM, &PlatformDetails::of(platform), |shown| {
+            page::page(&shown.platform)
+        })?;
         return Ok(Outcome::Fine);
     }
     let entries: Vec<Entry> = catalogue

@@ -1,6 +1,6 @@
 //! `closc push`: applies a compiled tree to switches, and reports the changes.
 
-mod saved;
+mod difference_push;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    CarrierOptions, Event, EventKind, Fleet, Gate, Observer, Plan, Preview, PushOptions, PushReport, Reached,
-    SonicOptions, open_gate, plan, push, push_plan,
+    CarrierOptions, Event, EventKind, Fleet, Gate, Observer, Plan, Preview, PushOptions, PushReport,
+    SonicOptions, SwitchConnections, open_gate, plan, push, push_plan,
 };
 use closc_diagnostics::figures::counted;
 use closc_diagnostics::printable;
@@ -44,7 +44,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
         bail!("`--rollback` needs the compiled tree, which has the switches and what they run");
     }
     if let Some((text, report)) = difference(&command.fleet.source)? {
-        return saved::push(args, command, (&text, &report), &options);
+        return difference_push::push(args, command, (&text, &report), &options);
     }
     let site = control::inventory(&command.fleet)?;
     if control::is_saved(&command.fleet.source) {
@@ -139,11 +139,11 @@ fn reached(
     site: &control::Site,
     plan: &mut Plan,
     over_ssh: &CarrierOptions,
-) -> anyhow::Result<Reached> {
+) -> anyhow::Result<SwitchConnections> {
     let inventory = &site.inventory;
     let planes = control::Planes::of_saved(&command.fleet, inventory, plan.switches())?;
     plan.retain(|name| control::is_selected(&command.fleet, &planes, name));
-    let reached = Reached::new(inventory, &*site.files, plan, sonic(command))?;
+    let reached = SwitchConnections::new(inventory, &*site.files, plan, sonic(command))?;
     Ok(reached.with_carried(inventory, &*site.files, plan, over_ssh.clone())?)
 }
 

@@ -31,7 +31,7 @@ pub(crate) const DOCUMENTS: Document<Items<Entry>> = Document::new("closc-docume
 const SAVED: Document<closc_deploy::PlanFile> = Document::new(closc_deploy::PlanFile::FORMAT);
 
 /// Every document, with the commands that write it and its description.
-const ALL: &[Described] = &[
+const ALL: &[DocumentSchema] = &[
     described(&audit::AUDIT, &["audit verify"], "The number of lines of an audit log in an unbroken chain."),
     described(&cables::CABLES, &["cables check"], "LLDP neighbours compared with the planned cabling."),
     described(&check::CHECK, &["check"], "Counts of a fabric file."),
@@ -129,7 +129,7 @@ const SERVED: &[&str] = &["collect"];
 const ANY: &[&str] = &["any"];
 
 /// A document without its type parameter.
-struct Described {
+struct DocumentSchema {
     name: &'static str,
     commands: &'static [&'static str],
     about: &'static str,
@@ -151,8 +151,8 @@ const fn described<T: JsonSchema>(
     document: &Document<T>,
     commands: &'static [&'static str],
     about: &'static str,
-) -> Described {
-    Described { name: document.name, commands, about, body: T::json_schema }
+) -> DocumentSchema {
+    DocumentSchema { name: document.name, commands, about, body: T::json_schema }
 }
 
 /// Prints a schema, or lists the documents.
@@ -173,7 +173,7 @@ pub(super) fn run(args: &Args, command: &SchemaArgs) -> anyhow::Result<Outcome> 
 
 fn list(args: &Args) -> anyhow::Result<()> {
     let entry =
-        |found: &Described| Entry { document: found.name, about: found.about, commands: found.commands };
+        |found: &DocumentSchema| Entry { document: found.name, about: found.about, commands: found.commands };
     let entries: Vec<Entry> = ALL.iter().map(entry).collect();
     output::results(args.format, &DOCUMENTS, &entries, |entries| {
         entries.iter().fold(String::new(), |mut text, entry| {
@@ -183,7 +183,7 @@ fn list(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-impl Described {
+impl DocumentSchema {
     /// Returns the schema, ending in a line break.
     fn schema(&self) -> String {
         let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();

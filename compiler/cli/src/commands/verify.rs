@@ -14,7 +14,7 @@ use closc_compile::pipeline_digests;
 use closc_diagnostics::show::github;
 use closc_files::disk;
 use closc_platform::Hardware;
-use closc_verify::{Judged, Options, Report, verify, verify_part};
+use closc_verify::{Options, Report, TreeSelection, verify, verify_part};
 use indicatif::ProgressBar;
 
 use crate::args::{Args, Format, PartArgs, VerifyArgs};
@@ -41,16 +41,16 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
         shown: command.shown as usize,
         pipelines: pipeline_digests(),
         hardware: Hardware::by_hwsku(catalogue.iter()),
-        judged: judged(&command.part)?,
+        judged: tree_selection(&command.part)?,
     };
-    let tree = Watched::new(args, command)?;
+    let tree = MeteredFiles::new(args, command)?;
     let report = match &command.summary {
         None if command.tables.is_empty() => verify(&tree, &options)?,
         place => {
             let beside: Vec<Box<dyn Files>> = command
                 .tables
                 .iter()
-                .map(|part| beside(part, keys(command)))
+                .map(|part| open_tables(part, keys(command)))
                 .collect::<anyhow::Result<_>>()?;
             let beside: Vec<&dyn Files> = beside.iter().map(AsRef::as_ref).collect();
             let (report, summary) = verify_part(&tree, &beside, &options)?;
@@ -69,8 +69,8 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Opens a tree of `--tables`, which has to exist.
-fn beside(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
-    let not_a_part = || format!("`--tables {part}` is not a part{}", there(part));
+fn open_tables(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
+    let not_a_part = || format!("`--tables {part}` is not a part{}", list_trees(part));
     let is_local = !part.as_str().contains("://");
     anyhow::ensure!(!is_local || part.exists(), not_a_part());
     let files = tree::open(part, keys)?;
@@ -79,7 +79,7 @@ fn beside(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
 }
 
 /// Lists the trees in the folder of a missing part, for a message.
-fn there(part: &Utf8Path) -> String {
+fn list_trees(part: &Utf8Path) -> String {
     const SHOWN: usize = 8;
     let folder = part.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
@@ -128,14 +128,14 @@ fn verdict(report: &Report) -> String {
 }
 
 /// Parts of the tree to verify. A plane is always verified completely.
-fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
+fn tree_selection(part: &PartArgs) -> anyhow::Result<TreeSelection> {
     let terms = &part.select;
     if let Some(shard) = part.shard {
         anyhow::ensure!(terms.is_everything(), "a shard of a proof cannot be combined with `--select`");
-        return Ok(Judged::Shard { index: shard.index(), of: shard.of() });
+        return Ok(TreeSelection::Shard { index: shard.index(), of: shard.of() });
     }
     if terms.is_everything() {
-        return Ok(Judged::All);
+        return Ok(TreeSelection::All);
     }
     let hosts = terms.has_hosts();
     if let Some(zone) = terms.zones().first().filter(|_| terms.has_switches()) {
@@ -153,7 +153,7 @@ fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
         );
     }
     let (planes, zones) = (terms.planes().to_vec(), terms.zones().to_vec());
-    Ok(Judged::Selected { planes, zones, switches, hosts })
+    Ok(TreeSelection::Selected { planes, zones, switches, hosts })
 }
 
 /// Violations as annotations, and the summary as text.
@@ -177,21 +177,21 @@ fn annotations(tree: &Utf8Path, report: &Report) -> String {
 }
 
 /// A tree that advances a progress bar with every file that is read.
-struct Watched {
+struct MeteredFiles {
     files: Box<dyn Files>,
     bar: ProgressBar,
 }
 
-impl Watched {
+impl MeteredFiles {
     fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
         let files = tree::open(&command.tree, keys(command))?;
         // An unreadable manifest is reported by the verification.
         let count = Manifest::read(&*files).map_or(0, |manifest| manifest.files.len());
-        Ok(Watched { files, bar: progress::bar(args.quiet, count as u64, "reading") })
+        Ok(MeteredFiles { files, bar: progress::bar(args.quiet, count as u64, "reading") })
     }
 }
 
-impl Files for Watched {
+impl Files for MeteredFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         self.bar.inc(1);
         self.files.read(path)

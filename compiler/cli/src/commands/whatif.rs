@@ -3,7 +3,7 @@
 //! Without options, one failure of each kind is tried. Elements of `--fail` and `--random` fail first; failures of
 //! `--each` and `--trace` are added to them.
 
-mod part;
+mod fault_scope;
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use camino::Utf8Path;
 use closc_plan::Plan;
 use closc_whatif::report::{Answer, Comparison, EachQuestion, EachReport, MergeError, Trace, Trial, Trials};
 use closc_whatif::{
-    Chosen, Class, Design, Domain, Element, Elements, Kind, LineError, TooFew, WhatIf, domains_of, draw,
-    read_domains, read_trace, show,
+    Class, Design, Domain, DrawError, Element, ElementFilter, Elements, Kind, LineError, WhatIf, domains_of,
+    draw, read_domains, read_trace, show,
 };
 
 use crate::args::Args;
@@ -42,15 +42,15 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
     let plan = &input.plan;
     let domains = domains(plan, command)?;
     let elements = Elements { fabric: plan.fabric(), domains: &domains };
-    let part = part::read(plan, command)?;
+    let part = fault_scope::read(plan, command)?;
     if let Some(other) = &command.against {
-        return against(args, plan, elements, other);
+        return compare_designs(args, plan, elements, other);
     }
     let mut named = BTreeSet::new();
     for name in &command.fail {
         named.extend(elements.parse(name).map_err(anyhow::Error::msg)?);
     }
-    let failed = |seed: u64| -> Result<Vec<Element>, TooFew> {
+    let failed = |seed: u64| -> Result<Vec<Element>, DrawError> {
         Ok(named.iter().copied().chain(draw(&elements, &command.random, seed)?).collect())
     };
     let kinds: BTreeSet<Kind> = command.each.iter().flat_map(|kinds| kinds.0.iter().copied()).collect();
@@ -62,7 +62,7 @@ pub fn run(args: &Args, command: &WhatifArgs) -> anyhow::Result<Outcome> {
         let asked = !kinds.is_empty();
         let kinds: Vec<Kind> = if asked { kinds.into_iter().collect() } else { Kind::ALL.to_vec() };
         let asked = EachQuestion {
-            question: part::question(plan, command, &domains),
+            question: fault_scope::question(plan, command, &domains),
             part: part.stated(),
             given: &given,
             together: usize::from(command.together),
@@ -90,7 +90,7 @@ fn each(
     elements: Elements<'_>,
     kinds: &[Kind],
     asked: EachQuestion<'_>,
-    chosen: Chosen<'_>,
+    chosen: ElementFilter<'_>,
 ) -> anyhow::Result<Outcome> {
     let (together, name) = (asked.together, &elements.fabric.topology().name);
     let whatif = WhatIf::given(elements, asked.given);
@@ -103,19 +103,19 @@ fn each(
         _ if !classes.is_empty() => {}
         // A shard without elements of these kinds is still needed for a merge, if the fabric has such elements.
         Some(part) if part.shard.is_some() && !whatif.each_of(kinds, together, &|_| true).is_empty() => {}
-        Some(part) if part.shard.is_some() => return Err(nothing(name, together)),
+        Some(part) if part.shard.is_some() => return Err(no_elements(name, together)),
         Some(part) => bail!(
             "`{}` of `{name}` has nothing of this kind, or too little to fail {together} at a time",
             part.selection
         ),
-        None => return Err(nothing(name, together)),
+        None => return Err(no_elements(name, together)),
     }
     let report = EachReport::new(elements, asked, whatif.pairs(), &classes);
     answered(args, &report)
 }
 
 /// Error for a fabric without elements that could fail.
-fn nothing(fabric: &str, together: usize) -> anyhow::Error {
+fn no_elements(fabric: &str, together: usize) -> anyhow::Error {
     MergeError::Nothing { fabric: fabric.to_owned(), together }.into()
 }
 
@@ -132,7 +132,7 @@ fn trials(
     args: &Args,
     elements: Elements<'_>,
     command: &WhatifArgs,
-    failed: impl Fn(u64) -> Result<Vec<Element>, TooFew>,
+    failed: impl Fn(u64) -> Result<Vec<Element>, DrawError>,
 ) -> anyhow::Result<Outcome> {
     let whatif = WhatIf::new(elements);
     let mut trials = Vec::new();
@@ -149,7 +149,7 @@ fn trials(
 
 /// Replays a trace of failures and repairs.
 fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path) -> anyhow::Result<Outcome> {
-    let events = read_trace(&elements, &text(path)?).map_err(|faults| listed(path, &faults))?;
+    let events = read_trace(&elements, &text(path)?).map_err(|faults| list_faults(path, &faults))?;
     if events.is_empty() {
         bail!("`{path}` contains no event: write lines of TIME,down|up,NAME");
     }
@@ -160,7 +160,12 @@ fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path
 }
 
 /// Compares one design with another.
-fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -> anyhow::Result<Outcome> {
+fn compare_designs(
+    args: &Args,
+    plan: &Plan,
+    elements: Elements<'_>,
+    other: &Utf8Path,
+) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, other)? else { return Ok(Outcome::Failed) };
     let theirs = Elements::of(input.plan.fabric());
     let (ours, other) = rayon::join(|| Design::of(elements), || Design::of(theirs));
@@ -172,8 +177,8 @@ fn against(args: &Args, plan: &Plan, elements: Elements<'_>, other: &Utf8Path) -
 fn domains(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Vec<Domain>> {
     let mut domains = domains_of(plan.fabric());
     let Some(path) = &command.domains else { return Ok(domains) };
-    let more =
-        read_domains(&Elements::of(plan.fabric()), &text(path)?).map_err(|faults| listed(path, &faults))?;
+    let more = read_domains(&Elements::of(plan.fabric()), &text(path)?)
+        .map_err(|faults| list_faults(path, &faults))?;
     if let Some(twice) = more.iter().find(|more| domains.iter().any(|known| known.name == more.name)) {
         bail!("`{path}`: the fabric file has a domain `{}`, too", twice.name);
     }
@@ -185,7 +190,7 @@ fn text(path: &Utf8Path) -> anyhow::Result<String> {
     output::read(path, closc_files::TEXT_MAX)
 }
 
-fn listed(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {
+fn list_faults(path: &Utf8Path, faults: &[LineError]) -> anyhow::Error {
     let lines: Vec<String> =
         faults.iter().map(|fault| format!("{path}:{}: {}", fault.line, fault.why)).collect();
     anyhow::anyhow!("{}", lines.join("\n"))

@@ -2,7 +2,7 @@
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;
-use closc_topology::naming::{Begun, LINK_SEPARATOR, Numbers, Pattern, Placeholder, narrowed};
+use closc_topology::naming::{LINK_SEPARATOR, NameCompletion, Numbers, Pattern, Placeholder, narrowed};
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId};
 
 /// Maximum number of names of one kind; if there are more, common prefixes are offered instead.
@@ -72,11 +72,16 @@ pub(super) fn few(mut names: Vec<String>, typed: &str) -> Vec<String> {
 }
 
 /// Names from a pattern, of devices that exist in the fabric.
-fn begun(pattern: &Pattern, typed: &str, counts: Numbers, is_there: impl Fn(Numbers) -> bool) -> Vec<String> {
-    let found = pattern.begun(typed, counts, NAMES_MAX).into_iter();
+fn pattern_names(
+    pattern: &Pattern,
+    typed: &str,
+    counts: Numbers,
+    is_there: impl Fn(Numbers) -> bool,
+) -> Vec<String> {
+    let found = pattern.completions(typed, counts, NAMES_MAX).into_iter();
     let written = found.filter_map(|begun| match begun {
-        Begun::Open(text) => Some(text.to_string()),
-        Begun::Name(numbers) => is_there(numbers).then(|| pattern.write(numbers).to_string()),
+        NameCompletion::Open(text) => Some(text.to_string()),
+        NameCompletion::Name(numbers) => is_there(numbers).then(|| pattern.write(numbers).to_string()),
     });
     written.collect()
 }
@@ -89,7 +94,7 @@ fn switches(fabric: &Fabric, typed: &str) -> Vec<String> {
             .with(Placeholder::Plane, u16::from(topology.planes))
             .with(Placeholder::Zone, zones)
             .with(Placeholder::Index, topology.count(tier));
-        begun(topology.naming.tier_pattern(tier), typed, counts, |numbers| {
+        pattern_names(topology.naming.tier_pattern(tier), typed, counts, |numbers| {
             let plane = u8::try_from(numbers.get(Placeholder::Plane)).map(PlaneId);
             let (zone, index) = (ZoneId(numbers.get(Placeholder::Zone)), numbers.get(Placeholder::Index));
             plane.is_ok_and(|plane| fabric.has_switch(Switch { plane, tier, zone, index }))
@@ -107,7 +112,7 @@ fn nodes(fabric: &Fabric, typed: &str) -> Vec<String> {
         .with(Placeholder::Zone, topology.zones)
         .with(Placeholder::Unit, topology.units())
         .with(Placeholder::Node, topology.nodes_per_unit());
-    begun(topology.naming.node_pattern(), typed, counts, |numbers| {
+    pattern_names(topology.naming.node_pattern(), typed, counts, |numbers| {
         fabric.has_node(Node {
             zone: ZoneId(numbers.get(Placeholder::Zone)),
             unit: numbers.get(Placeholder::Unit),

@@ -17,22 +17,22 @@ const PORTIONS: [usize; 2] = [4 << 20, 64 << 10];
 
 /// One version of an object.
 #[derive(Debug)]
-struct Found {
+struct ObjectVersion {
     object: Object,
     length: u64,
     version: Option<String>,
 }
 
-impl Found {
+impl ObjectVersion {
     /// Finds the current version of an object.
-    fn of(object: Object) -> io::Result<Found> {
+    fn of(object: Object) -> io::Result<ObjectVersion> {
         let (store, key) = (Arc::clone(&object.store), object.key.clone());
         let meta = wait(async move { store.head(&key).await })?.map_err(|error| object.fault(&error))?;
-        Ok(Found { object, length: meta.size, version: meta.e_tag })
+        Ok(ObjectVersion { object, length: meta.size, version: meta.e_tag })
     }
 }
 
-impl Blob for Found {
+impl Blob for ObjectVersion {
     fn length(&self) -> u64 {
         self.length
     }
@@ -60,7 +60,7 @@ impl Blob for Found {
 
 /// Finds an object that is to be read.
 pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
-    Ok(Arc::new(Found::of(Object::at(place)?)?))
+    Ok(Arc::new(ObjectVersion::of(Object::at(place)?)?))
 }
 
 /// Reads a text of at most `max` bytes from an object or a file.
@@ -68,7 +68,7 @@ pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
     if !super::is_object(place) {
         return Ok(closc_files::read_user_text(place, max)?);
     }
-    let found = Found::of(Object::at(place)?)?;
+    let found = ObjectVersion::of(Object::at(place)?)?;
     ensure!(found.length <= max, "`{place}` has {} bytes, and {max} are read", found.length);
     let mut bytes = vec![0; usize::try_from(found.length)?];
     let mut at = 0;

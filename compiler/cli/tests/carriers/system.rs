@@ -124,7 +124,7 @@ pub(crate) static SYSTEMS: [System; 10] = [
     over_ssh("frr", Kind::Kernel { has_frr: true }, ALL_ROUTINGS),
     over_ssh("linux", Kind::Kernel { has_frr: false }, WITHOUT_BGP),
     SONIC,
-    // gNMI does not deliver `frr.conf`; see `uncarried.rs`.
+    // gNMI does not deliver `frr.conf`; see `unsupported_files.rs`.
     System { name: "sonic-gnmi", transports: &[Transport::SonicGnmi], routings: WITHOUT_BGP, ..SONIC },
     P4,
     PINS,

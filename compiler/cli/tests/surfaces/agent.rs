@@ -1,9 +1,9 @@
 //! Packets for an agent, read by the library: an agent with 250 peers receives the frames of one input.
 
-use closc_nic::agent::{Agent, At, Options};
+use closc_nic::agent::{Agent, AgentContext, Options};
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Message, Next, Sequence};
+use closc_nic::wire::{self, Message, NextHeader, Sequence};
 use closc_paths::Table;
 
 use crate::common::Place;
@@ -154,7 +154,7 @@ const KINDS: &[Kind] = &[
     }),
     ("cut packets", |n, size| {
         frames(n, size, |n| {
-            let cut = wire::Cut {
+            let cut = wire::TrimReport {
                 epoch: 5,
                 number: n.next() as u32,
                 entropy: n.next() as u32,
@@ -222,7 +222,7 @@ fn from(peer: u16, sequence: Option<Sequence>, message: &Message<'_>) -> Vec<u8>
     let mut payload = vec![0; 8];
     wire::write_udp(&mut payload, &own, 0, length);
     payload.extend_from_slice(&bytes[..length]);
-    net::frame(source, sequence, Next::Udp, &payload)
+    net::frame(source, sequence, NextHeader::Udp, &payload)
 }
 
 /// A valid frame with a random sender and sequence number.
@@ -260,13 +260,13 @@ fn receives_frames() {
     let bytes = net::crowded(PEERS);
     let table = Table::open(&bytes).expect("the table is right");
     let region = Region::Pattern { wrong: 0 };
-    let at = At { table: &table, now_ns: 1 };
+    let at = AgentContext { table: &table, now_ns: 1 };
     let mut agent = Agent::new(&at, Options::default(), region, 5).expect("the table is this agent's");
     let mut batch = Batch::new(9600);
     let (mut rest, mut now_ns) = (input.as_slice(), 1_u64);
     while let Some((length, after)) = rest.split_first_chunk::<2>() {
         let length = usize::from(u16::from_be_bytes(*length)).min(after.len());
-        let at = At { table: &table, now_ns };
+        let at = AgentContext { table: &table, now_ns };
         agent.receive(&at, &after[..length], &mut batch, &mut |_| ());
         if now_ns.is_multiple_of(32) {
             agent.tick(&at, &mut batch, &mut |_| ());

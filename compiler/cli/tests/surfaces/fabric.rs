@@ -12,12 +12,12 @@ pub(crate) static SURFACE: Surface = Surface {
         text.truncate(crate::SIZE_MAX);
         (kind, text.into_bytes())
     },
-    open: || Some(Box::new(Checked(Place::new()))),
+    open: || Some(Box::new(FabricFile(Place::new()))),
 };
 
-struct Checked(Place);
+struct FabricFile(Place);
 
-impl Reader for Checked {
+impl Reader for FabricFile {
     fn read(&mut self, _: &str, input: &[u8]) -> Usage {
         self.0.write("hostile.yaml", input);
         let words = [env!("CARGO_BIN_EXE_closc"), "check", "hostile.yaml"];

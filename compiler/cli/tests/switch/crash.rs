@@ -117,13 +117,13 @@ struct Moment {
 
 /// Progress of the pushes.
 #[derive(Default)]
-struct Done {
+struct PushProgress {
     lines: AtomicUsize,
     begun: AtomicUsize,
     plans: AtomicUsize,
 }
 
-impl Done {
+impl PushProgress {
     fn moment(&self) -> Moment {
         let [lines, most, plans] =
             [&self.lines, &self.begun, &self.plans].map(|count| count.load(Ordering::SeqCst));
@@ -165,7 +165,7 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
         run("cp", &["-a", folder.join(name).as_str(), disk.mount.as_str()])?;
     }
     run("sync", &["-f", disk.mount.as_str()])?;
-    let done = Done::default();
+    let done = PushProgress::default();
     let work = |over: &AtomicBool| {
         for number in 0_usize.. {
             if over.load(Ordering::SeqCst) {

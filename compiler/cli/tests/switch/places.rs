@@ -342,7 +342,7 @@ fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
 }
 
 /// The content before the run, and after a successful one.
-struct Known {
+struct ExpectedContents {
     old: BTreeMap<PathBuf, Vec<u8>>,
     new: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -353,7 +353,7 @@ fn judge(
     verb: &Verb,
     kind: Damage,
     place: &Path,
-    known: &Known,
+    known: &ExpectedContents,
     output: &Output,
 ) -> Result<(), String> {
     let said = [&output.stdout[..], &output.stderr[..]].concat();
@@ -426,7 +426,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
         }
     };
     let is_lab = verb.form == Form::Lab;
-    let mut known = Known { old: BTreeMap::new(), new: BTreeMap::new() };
+    let mut known = ExpectedContents { old: BTreeMap::new(), new: BTreeMap::new() };
     // `drain` changes its input file, so that file must be on the disk.
     let fabric = || {
         if verb.words.starts_with("drain") {

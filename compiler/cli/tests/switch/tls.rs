@@ -1,6 +1,6 @@
 //! Mutual TLS between `closc push` and `closc switch`: a peer without a valid certificate is rejected with the reason.
 
-use closc_runtime::testing::{Authority, Issued, Validity};
+use closc_runtime::testing::{Authority, IssuedCertificate, Validity};
 
 use crate::common::Place;
 use crate::process::SwitchProcess;
@@ -17,12 +17,12 @@ struct Site {
 
 impl Site {
     /// Starts a switch with a certificate that accepts clients of a certificate authority.
-    fn new(shown: &Issued, clients_of: &Authority) -> Self {
+    fn new(shown: &IssuedCertificate, clients_of: &Authority) -> Self {
         Self::with_revoked(shown, clients_of, None)
     }
 
     /// Like [`Site::new`], with a list of revoked client certificates.
-    fn with_revoked(shown: &Issued, clients_of: &Authority, revoked: Option<&[u8]>) -> Self {
+    fn with_revoked(shown: &IssuedCertificate, clients_of: &Authority, revoked: Option<&[u8]>) -> Self {
         let place = Place::new();
         place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
         place.write("switch.pem", &shown.certificate);
@@ -43,7 +43,7 @@ impl Site {
     }
 
     /// Pushes as a client that trusts a certificate authority; returns whether it succeeds, and the output.
-    fn push(&self, trusted: &Authority, identity: Option<&Issued>) -> (bool, String) {
+    fn push(&self, trusted: &Authority, identity: Option<&IssuedCertificate>) -> (bool, String) {
         self.place.write("ca.pem", trusted.certificate());
         let mut tls = "ca: ca.pem".to_owned();
         if let Some(issued) = identity {

@@ -15,18 +15,18 @@ use super::source::Source;
 const FIXES_MAX: usize = 1000;
 
 /// A text after fixes.
-pub struct Fixed {
+pub struct FixedText {
     /// The text.
     pub text: String,
     /// The applied fixes, in order.
-    pub made: Vec<Made>,
+    pub made: Vec<AppliedFix>,
     /// Result of reading the text.
     pub reading: Reading,
 }
 
 /// An applied fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct AppliedFix {
     /// The code of the finding.
     pub code: &'static str,
     /// The line of the finding, in the text before the fix.
@@ -41,13 +41,13 @@ pub fn fix(
     text: &str,
     options: &Options,
     is_wanted: impl Fn(&Diagnostic, &Fix) -> bool,
-) -> Result<Fixed, FrontError> {
+) -> Result<FixedText, FrontError> {
     let (mut text, mut made, mut seen) = (text.to_owned(), Vec::new(), BTreeSet::new());
     loop {
         let reading = read_text(source, text.as_bytes(), options)?;
         let next =
             if made.len() < FIXES_MAX { next(source, &text, &reading, &is_wanted, &mut seen) } else { None };
-        let Some((edited, fix)) = next else { return Ok(Fixed { text, made, reading }) };
+        let Some((edited, fix)) = next else { return Ok(FixedText { text, made, reading }) };
         text = edited;
         made.push(fix);
     }
@@ -60,7 +60,7 @@ fn next(
     reading: &Reading,
     is_wanted: &impl Fn(&Diagnostic, &Fix) -> bool,
     seen: &mut BTreeSet<(String, String, usize)>,
-) -> Option<(String, Made)> {
+) -> Option<(String, AppliedFix)> {
     let file = reading.sources.find(&source.to_string())?;
     for finding in &reading.diagnostics {
         for fix in finding.fixes.iter().filter(|fix| is_wanted(finding, fix)) {
@@ -72,7 +72,7 @@ fn next(
                 continue;
             }
             let line = finding.span().map_or(1, |span| reading.sources.position(span).line);
-            return Some((edited, Made { code: finding.rule.code, line, help: fix.help.clone() }));
+            return Some((edited, AppliedFix { code: finding.rule.code, line, help: fix.help.clone() }));
         }
     }
     None
@@ -87,7 +87,7 @@ mod tests {
     const FABRIC: &str = "fabric: pod # one\nplanes: 2\nhosts:\n  grops: 4\n  per_group: \"8\"\n  nic: { speed: 800Gbps, lanes: 8 }\n\
                           tiers:\n  t0: { platform: th5-512x100g, os: SONiC, up: 8 }\n  t1: { platform: th5-512x100, os: sonic }\nqos: none\n";
 
-    fn read(is_wanted: impl Fn(&Diagnostic, &Fix) -> bool) -> Fixed {
+    fn read(is_wanted: impl Fn(&Diagnostic, &Fix) -> bool) -> FixedText {
         fix(&Source::File("pod.yaml".into()), FABRIC, &Options::default(), is_wanted).unwrap()
     }
 

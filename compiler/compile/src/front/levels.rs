@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Why a code has no level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoWarning {
+pub enum LevelError {
     /// The code is unused; another one may have been meant.
     #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
     Unknown {
@@ -43,24 +43,24 @@ pub enum NoWarning {
 }
 
 /// Finds the warning of a code.
-pub fn warning(code: &str) -> Result<&'static Rule, NoWarning> {
+pub fn warning(code: &str) -> Result<&'static Rule, LevelError> {
     let rules = super::rules();
-    let known = known(&rules, code);
+    let known = find_rule(&rules, code);
     known.filter(|rule| is_warning(rule)).ok_or_else(|| no_warning(&rules, code))
 }
 
 /// Finds a rule among all, which are in the order of their codes.
-fn known(rules: &[&'static Rule], code: &str) -> Option<&'static Rule> {
+fn find_rule(rules: &[&'static Rule], code: &str) -> Option<&'static Rule> {
     rules.binary_search_by_key(&code, |rule| rule.code).ok().map(|at| rules[at])
 }
 
 /// Returns why a code has no level.
-fn no_warning(rules: &[&'static Rule], code: &str) -> NoWarning {
-    if let Some(rule) = known(rules, code) {
-        return NoWarning::Error { code: rule.code, title: rule.title };
+fn no_warning(rules: &[&'static Rule], code: &str) -> LevelError {
+    if let Some(rule) = find_rule(rules, code) {
+        return LevelError::Error { code: rule.code, title: rule.title };
     }
     let codes = rules.iter().filter(|rule| is_warning(rule)).map(|rule| rule.code);
-    NoWarning::Unknown { code: code.to_owned(), nearest: nearest(code, codes) }
+    LevelError::Unknown { code: code.to_owned(), nearest: nearest(code, codes) }
 }
 
 fn is_warning(rule: &Rule) -> bool {
@@ -71,14 +71,14 @@ fn is_warning(rule: &Rule) -> bool {
 pub(super) fn stated(document: &Document, diagnostics: &mut Diagnostics) -> Levels {
     let (mut levels, rules) = (Levels::default(), super::rules());
     for (code, level) in document.file.warnings.iter().flat_map(|named| &named.0) {
-        match known(&rules, &code.value).filter(|rule| is_warning(rule)) {
+        match find_rule(&rules, &code.value).filter(|rule| is_warning(rule)) {
             Some(rule) => levels.state(rule, *level, format!("warnings.{rule}: {}", level.word())),
             // The nearest code is computed only if the finding is kept: a file may name 50,000 codes.
             None => diagnostics.push_with(&RULE, || {
                 let why = no_warning(&rules, &code.value);
                 let help = match why {
-                    NoWarning::Unknown { .. } => "`closc explain codes` lists all codes",
-                    NoWarning::Error { .. } => "fix the error, and remove this line",
+                    LevelError::Unknown { .. } => "`closc explain codes` lists all codes",
+                    LevelError::Error { .. } => "fix the error, and remove this line",
                 };
                 let finding = Diagnostic::error(&RULE, format!("`warnings`: {why}"));
                 finding.at(code.span, "no warning").help(help)

@@ -56,7 +56,7 @@ pub(crate) fn copies<P: Send>(
             }
             over.store(true, Ordering::SeqCst);
         });
-        let ends = Ends(&over);
+        let ends = EndGuard(&over);
         work(&over);
         drop(ends);
     });
@@ -80,9 +80,9 @@ pub(crate) fn judged<P, T>(
 }
 
 /// Ends the copying when the work has ended, also by a panic.
-struct Ends<'o>(&'o AtomicBool);
+struct EndGuard<'o>(&'o AtomicBool);
 
-impl Drop for Ends<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }

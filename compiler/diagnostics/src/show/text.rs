@@ -47,7 +47,7 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
 }
 
 /// An excerpt of a source, with its labels.
-type Shown<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
+type Excerpt<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
 
 /// The longest excerpt that is shown complete. Longer ones, and those with very long lines, are cut to the surroundings
 /// of each label, because the renderer processes every character.
@@ -72,8 +72,8 @@ fn elements<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Element
             let source = sources.get(id);
             let labels: Vec<&Label> = of_source(id).collect();
             match piece(source, &labels) {
-                Some((line, range)) => vec![Element::from(whole(source, line, range, &labels))],
-                None => labels.iter().flat_map(|label| cut(source, sources, label)).collect(),
+                Some((line, range)) => vec![Element::from(complete_excerpt(source, line, range, &labels))],
+                None => labels.iter().flat_map(|label| label_excerpt(source, sources, label)).collect(),
             }
         })
         .collect()
@@ -92,7 +92,12 @@ fn piece(source: &Source, labels: &[&Label]) -> Option<(usize, Range<usize>)> {
 }
 
 /// Shows complete lines with all their labels.
-fn whole<'a>(source: &'a Source, line: usize, lines: Range<usize>, labels: &[&'a Label]) -> Shown<'a> {
+fn complete_excerpt<'a>(
+    source: &'a Source,
+    line: usize,
+    lines: Range<usize>,
+    labels: &[&'a Label],
+) -> Excerpt<'a> {
     let start = lines.start;
     let annotations = labels.iter().map(|label| {
         let range = clamp(&source.text, label.span.start as usize, label.span.end as usize);
@@ -102,7 +107,7 @@ fn whole<'a>(source: &'a Source, line: usize, lines: Range<usize>, labels: &[&'a
 }
 
 /// Shows the surroundings of one label.
-fn cut<'a>(source: &'a Source, sources: &Sources, label: &'a Label) -> [Element<'a>; 2] {
+fn label_excerpt<'a>(source: &'a Source, sources: &Sources, label: &'a Label) -> [Element<'a>; 2] {
     let text = &source.text;
     let at = clamp(text, label.span.start as usize, label.span.end as usize);
     let line_end = text[at.start..].find('\n').map_or(text.len(), |end| at.start + end);

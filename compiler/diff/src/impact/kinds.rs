@@ -171,7 +171,7 @@ fn group_nics(
     };
     for downlink in special {
         let nic = Nic { zone, group, downlink: *downlink };
-        add(NicState { old: lost(old, nic), new: lost(new, nic) }, 1, *downlink, *downlink);
+        add(NicState { old: lost_planes(old, nic), new: lost_planes(new, nic) }, 1, *downlink, *downlink);
     }
     // The others form two runs: downlinks that both sides have, and downlinks that one side has.
     let (a, b) = (old.topology().hosts.per_group, new.topology().hosts.per_group);
@@ -180,13 +180,18 @@ fn group_nics(
         let (Some(first), second) = (plain.next(), plain.next()) else { continue };
         let count = run.len() as u64 - special.range(run).count() as u64;
         let nic = Nic { zone, group, downlink: first };
-        add(NicState { old: lost(old, nic), new: lost(new, nic) }, count, first, second.unwrap_or(first));
+        add(
+            NicState { old: lost_planes(old, nic), new: lost_planes(new, nic) },
+            count,
+            first,
+            second.unwrap_or(first),
+        );
     }
     found.into_iter().map(|(state, (count, sample))| (Nics { state, count }, sample)).unzip()
 }
 
 /// Returns the planes in which an exception takes a NIC's cable out of use; `None` if the NIC does not exist.
-fn lost(fabric: &Fabric, nic: Nic) -> Option<u16> {
+fn lost_planes(fabric: &Fabric, nic: Nic) -> Option<u16> {
     let exceptions = &fabric.topology().exceptions;
     fabric.has_nic(nic).then(|| {
         (0..fabric.topology().planes).fold(0, |mask, plane| {

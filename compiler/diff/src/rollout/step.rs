@@ -254,7 +254,7 @@ impl fmt::Display for Step {
                 write!(f, "hosts leave {} of plane {plane} ({})", places(*all), files(*tables))
             }
             Step::Drain { plane, places: all, routing } => {
-                let how = how(
+                let how = routing_text(
                     *routing,
                     "they announce that they are a last resort (RFC 8326)",
                     "neighbours get routes without them",
@@ -262,11 +262,15 @@ impl fmt::Display for Step {
                 write!(f, "drain {} of plane {plane}: {how}", places(*all))
             }
             Step::Return { plane, places: all, routing } => {
-                let how = how(*routing, "they take the announcement back", "neighbours get routes over them");
+                let how = routing_text(
+                    *routing,
+                    "they take the announcement back",
+                    "neighbours get routes over them",
+                );
                 write!(f, "return to {} of plane {plane}: {how}", places(*all))
             }
             Step::Join { plane, places: all, routing } => {
-                let how = how(
+                let how = routing_text(
                     *routing,
                     "they withdraw that they are a last resort (RFC 8326)",
                     "neighbours add them to their routes",
@@ -274,7 +278,7 @@ impl fmt::Display for Step {
                 write!(f, "send over {} of plane {plane} too: {how}", places(*all))
             }
             Step::Part { plane, places: all, routing } => {
-                let how = how(
+                let how = routing_text(
                     *routing,
                     "they announce that they are a last resort (RFC 8326)",
                     "neighbours take them out of their routes",
@@ -307,7 +311,7 @@ impl fmt::Display for Step {
 }
 
 /// Selects the text by how neighbours learn of the change: by an announcement, or by their own routes.
-fn how(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
+fn routing_text(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
     match routing {
         Routing::BgpUnnumbered => announced,
         Routing::EcmpStatic | Routing::Srv6Static => stated,

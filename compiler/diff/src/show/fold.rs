@@ -22,7 +22,7 @@ pub(super) fn ranked(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
     sections.retain(|_, lines| lines.len() >= FOLDED);
     let is_folded = |line: &Line| section(line).is_some_and(|section| sections.contains_key(section));
     let mut main: Vec<Line> = lines.iter().filter(|line| !is_folded(line)).cloned().collect();
-    main.extend(sections.iter().map(|(section, lines)| counted(section, lines)));
+    main.extend(sections.iter().map(|(section, lines)| count_line(section, lines)));
     // Values of the QoS profile are many and follow from its name.
     main.sort_by_key(|line| (line.warning.is_none(), line.subject.starts_with("qos.")));
     (main, sections.into_values().flatten().cloned().collect())
@@ -34,7 +34,7 @@ fn section(line: &Line) -> Option<&str> {
     line.warning.is_none().then(|| &line.subject[..end])
 }
 
-fn counted(section: &str, lines: &[&Line]) -> Line {
+fn count_line(section: &str, lines: &[&Line]) -> Line {
     let part = |sign: Sign, word: &str| {
         let count = lines.iter().filter(|line| line.sign == sign).count();
         (count > 0).then(|| format!("{count} {word}"))

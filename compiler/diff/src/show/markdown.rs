@@ -130,7 +130,9 @@ fn section(title: &str, lines: &[String]) -> String {
 }
 
 fn list(lines: &[String]) -> String {
-    cut(lines.iter().map(|line| format!("- {}\n", plain(line))), |more| format!("- and {more} more\n"))
+    join_to_limit(lines.iter().map(|line| format!("- {}\n", plain(line))), |more| {
+        format!("- and {more} more\n")
+    })
 }
 
 fn table(title: &str, lines: &[Line]) -> String {
@@ -143,7 +145,7 @@ fn table(title: &str, lines: &[Line]) -> String {
         let (subject, text) = (plain(&line.subject), plain(&line.text));
         format!("| `{}` | {subject} | {text}{warning} |\n", line.sign.symbol())
     };
-    let rows = cut(lines.iter().map(row), |more| format!("| | | and {more} more |\n"));
+    let rows = join_to_limit(lines.iter().map(row), |more| format!("| | | and {more} more |\n"));
     format!("{title}| | what | change |\n|---|---|---|\n{rows}")
 }
 
@@ -154,7 +156,7 @@ fn details(title: &str, content: &str) -> String {
 }
 
 /// Joins lines up to the maximum size of a section. `rest` describes the number of further ones.
-fn cut(lines: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) -> String {
+fn join_to_limit(lines: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) -> String {
     let (mut out, mut more) = (String::new(), 0);
     for line in lines {
         if more == 0 && out.len() + line.len() <= SECTION_MAX {
@@ -174,19 +176,19 @@ fn plain(text: &str) -> String {
     let is_paired = parts.len() % 2 == 1 && parts[1..].iter().step_by(2).all(|code| !code.is_empty());
     let adjacent = parts.len() > 2 && parts[1..parts.len() - 1].iter().any(|part| part.is_empty());
     if !is_paired || adjacent {
-        return escaped(&text.replace('`', "'"));
+        return escape_markdown(&text.replace('`', "'"));
     }
     let last = parts.pop().unwrap_or_default();
     let mut out = String::new();
     for (at, part) in parts.into_iter().enumerate() {
-        out.push_str(&if at % 2 == 0 { escaped(part) } else { part.replace('|', "\\|") });
+        out.push_str(&if at % 2 == 0 { escape_markdown(part) } else { part.replace('|', "\\|") });
         out.push('`');
     }
-    out + &escaped(last)
+    out + &escape_markdown(last)
 }
 
 /// Escapes Markdown syntax outside of code.
-fn escaped(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -209,7 +211,9 @@ fn block(language: &str, text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(runs + 1));
     let text = printable::lines(text);
-    let lines = cut(text.lines().map(|line| format!("{line}\n")), |more| format!("... {more} more lines\n"));
+    let lines = join_to_limit(text.lines().map(|line| format!("{line}\n")), |more| {
+        format!("... {more} more lines\n")
+    });
     format!("{fence}{language}\n{lines}{fence}\n")
 }
 

@@ -9,15 +9,15 @@ use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, field};
 
 use super::{Kind, listed, simple};
-use crate::change::{Exception, Thing, Turn};
+use crate::change::{Exception, ExceptionTarget, Toggle};
 use crate::effect::link_name;
 use crate::report::{Line, Options, Sign};
-use crate::shown::Shown;
+use crate::short_text::ShortText;
 use crate::words::{names, planes_text, plural, tier as tier_word};
 
 /// The key by which exceptions share a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Alike {
+struct LineKey {
     subject: &'static str,
     sign: Sign,
     /// The verb before the names.
@@ -36,15 +36,17 @@ pub(super) fn lines(
     new: &Plan,
     options: Options,
 ) -> Vec<Line> {
-    let mut found: BTreeMap<Alike, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
+    let mut found: BTreeMap<LineKey, Vec<(Option<PlaneId>, String)>> = BTreeMap::new();
     let changes = changes.iter().map(|exception| sort(exception, old, new));
-    for (alike, plane, name) in changes.chain(others.iter().map(|exception| along(exception, old, new))) {
+    for (alike, plane, name) in
+        changes.chain(others.iter().map(|exception| passive_entry(exception, old, new)))
+    {
         found.entry(alike).or_default().push((plane, name));
     }
     found.into_iter().map(|(alike, things)| line(&alike, things, options)).collect()
 }
 
-fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options) -> Line {
+fn line(alike: &LineKey, things: Vec<(Option<PlaneId>, String)>, options: Options) -> Line {
     let count = things.len() as u64;
     let planes: BTreeSet<PlaneId> = things.iter().filter_map(|(plane, _)| *plane).collect();
     let planes: Vec<PlaneId> = planes.into_iter().collect();
@@ -64,10 +66,10 @@ fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options)
 }
 
 /// An exception: its key, plane and name.
-type Sorted = (Alike, Option<PlaneId>, String);
+type ExceptionEntry = (LineKey, Option<PlaneId>, String);
 
 /// Returns the key of an exception for an element that at most one side has. It needs no action.
-fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
+fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     let (field, turn, thing, verbs, rests) = match exception {
         Exception::Absent(turn, thing) => (
             field!("exceptions.absent"),
@@ -81,46 +83,58 @@ fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
         }
         Exception::Isolated(turn, link) => {
             let (field, verbs) = (field!("exceptions.isolated"), ["comes isolated:", "goes isolated:"]);
-            let at = usize::from(*turn == Turn::Off);
-            return alike(field.path(), Sign::Change, verbs[at], Thing::Link(*link), [new, old][at]);
+            let at = usize::from(*turn == Toggle::Off);
+            return target_entry(
+                field.path(),
+                Sign::Change,
+                verbs[at],
+                ExceptionTarget::Link(*link),
+                [new, old][at],
+            );
         }
         Exception::Cable(..) | Exception::Device(..) => return sort(exception, old, new),
     };
-    let at = usize::from(*turn == Turn::Off);
-    let mut found = alike(field.path(), Sign::Change, verbs[at], *thing, [new, old][at]);
+    let at = usize::from(*turn == Toggle::Off);
+    let mut found = target_entry(field.path(), Sign::Change, verbs[at], *thing, [new, old][at]);
     rests[at].clone_into(&mut found.0.rest);
     found
 }
 
 /// Returns the key of an exception that is a change.
-fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
+fn sort(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     match exception {
         Exception::Absent(turn, thing) => {
             let (sign, verb) = match turn {
-                Turn::On => (Sign::Remove, "take out"),
-                Turn::Off => (Sign::Add, "bring in"),
+                Toggle::On => (Sign::Remove, "take out"),
+                Toggle::Off => (Sign::Add, "bring in"),
             };
-            alike(
+            target_entry(
                 field!("exceptions.absent").path(),
                 sign,
                 verb,
                 *thing,
-                if *turn == Turn::On { old } else { new },
+                if *turn == Toggle::On { old } else { new },
             )
         }
         Exception::Drained(turn, thing) => {
             let (verb, plan) = match turn {
-                Turn::On => ("drain", new),
-                Turn::Off => ("undrain", old),
+                Toggle::On => ("drain", new),
+                Toggle::Off => ("undrain", old),
             };
-            alike(field!("exceptions.drained").path(), Sign::Change, verb, *thing, plan)
+            target_entry(field!("exceptions.drained").path(), Sign::Change, verb, *thing, plan)
         }
         Exception::Isolated(turn, link) => {
             let (verb, plan) = match turn {
-                Turn::On => ("isolate", new),
-                Turn::Off => ("end the isolation of", old),
+                Toggle::On => ("isolate", new),
+                Toggle::Off => ("end the isolation of", old),
             };
-            alike(field!("exceptions.isolated").path(), Sign::Change, verb, Thing::Link(*link), plan)
+            target_entry(
+                field!("exceptions.isolated").path(),
+                Sign::Change,
+                verb,
+                ExceptionTarget::Link(*link),
+                plan,
+            )
         }
         Exception::Cable(link, edit) => {
             let plan = if edit.new.is_some() { new } else { old };
@@ -130,8 +144,13 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
                 None => "none".to_owned(),
             };
             let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
-            let mut found =
-                alike(field!("exceptions.cables").path(), Sign::Change, "", Thing::Link(*link), plan);
+            let mut found = target_entry(
+                field!("exceptions.cables").path(),
+                Sign::Change,
+                "",
+                ExceptionTarget::Link(*link),
+                plan,
+            );
             found.0.rest = rest;
             found
         }
@@ -146,29 +165,40 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
                 None => "none".to_owned(),
             };
             let rest = format!(": {} -> {}", hardware(&edit.old, old), hardware(&edit.new, new));
-            let mut found =
-                alike(field!("exceptions.devices").path(), Sign::Change, "", Thing::Switch(*switch), plan);
+            let mut found = target_entry(
+                field!("exceptions.devices").path(),
+                Sign::Change,
+                "",
+                ExceptionTarget::Switch(*switch),
+                plan,
+            );
             found.0.rest = rest;
             found
         }
     }
 }
 
-fn alike(subject: &'static str, sign: Sign, verb: &'static str, thing: Thing, plan: &Plan) -> Sorted {
+fn target_entry(
+    subject: &'static str,
+    sign: Sign,
+    verb: &'static str,
+    thing: ExceptionTarget,
+    plan: &Plan,
+) -> ExceptionEntry {
     let naming = &plan.topology().naming;
     let (one, many, plane, name) = match thing {
-        Thing::Plane(plane) => (String::new(), "planes".to_owned(), None, format!("plane {plane}")),
-        Thing::Switch(switch) => {
+        ExceptionTarget::Plane(plane) => (String::new(), "planes".to_owned(), None, format!("plane {plane}")),
+        ExceptionTarget::Switch(switch) => {
             let word = tier_word(switch.tier);
             (word.to_owned(), format!("{word}s"), Some(switch.plane), naming.switch(switch).to_string())
         }
-        Thing::Nic(nic) => {
+        ExceptionTarget::Nic(nic) => {
             let (node, number) = plan.topology().node_of(nic);
             ("NIC".to_owned(), "NICs".to_owned(), None, naming.nic(node, number))
         }
-        Thing::Link(link) => cable(link, plan),
+        ExceptionTarget::Link(link) => cable(link, plan),
     };
-    let verb_of_one = Alike { subject, sign, verb, one, many, rest: String::new() };
+    let verb_of_one = LineKey { subject, sign, verb, one, many, rest: String::new() };
     (verb_of_one, plane, name)
 }
 

@@ -60,7 +60,7 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
             }
         }
         (Some(Value::Array(old)), Some(Value::Array(new)))
-            if let (Some(before), Some(after)) = (named(old), named(new)) =>
+            if let (Some(before), Some(after)) = (items_by_name(old), items_by_name(new)) =>
         {
             let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
             let join = if depth == 0 { '|' } else { '.' };
@@ -79,7 +79,7 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
 }
 
 /// Returns a list as a mapping by name, if every item has a unique name.
-fn named(items: &[Value]) -> Option<BTreeMap<&str, &Value>> {
+fn items_by_name(items: &[Value]) -> Option<BTreeMap<&str, &Value>> {
     let named: Option<BTreeMap<&str, &Value>> =
         items.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();
     named.filter(|named| named.len() == items.len())

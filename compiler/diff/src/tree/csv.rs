@@ -37,11 +37,11 @@ pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
-    Some(found.into_iter().map(|((sign, rest), cables)| (sign, alike(&cables, &rest))).collect())
+    Some(found.into_iter().map(|((sign, rest), cables)| (sign, cable_line(&cables, &rest))).collect())
 }
 
 /// Writes one line for cables with the same change.
-fn alike(cables: &[String], rest: &str) -> String {
+fn cable_line(cables: &[String], rest: &str) -> String {
     match cables {
         [only] => format!("{only}{rest}"),
         more => {

@@ -133,11 +133,16 @@ pub fn nodes<'a>(levels: &'a Levels, keys: &Keys) -> Result<File<'a>, Refusal> {
         });
     }
     Ok(File::new("node-labels.yaml", move |out| {
-        levels.units.iter().try_for_each(|unit| labelled(levels, unit, &keys, out))
+        levels.units.iter().try_for_each(|unit| write_labels(levels, unit, &keys, out))
     }))
 }
 
-fn labelled(levels: &Levels, unit: &UnitNodes, keys: &[String], out: &mut dyn io::Write) -> io::Result<()> {
+fn write_labels(
+    levels: &Levels,
+    unit: &UnitNodes,
+    keys: &[String],
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let places = levels.places(unit);
     for node in &unit.nodes {
         writeln!(out, "---\napiVersion: v1\nkind: Node\nmetadata:\n  name: \"{node}\"\n  labels:")?;

@@ -34,16 +34,16 @@ pub fn yaml(levels: &Levels) -> File<'_> {
 /// A switch of Slurm's tree.
 struct Switch {
     name: String,
-    below: Below,
+    below: Children,
 }
 
-enum Below {
+enum Children {
     Nodes(String),
     Switches(String),
 }
 
 fn switches(levels: &Levels) -> Vec<Switch> {
-    let leaf = |unit| Switch { name: unit_name(unit), below: Below::Nodes(nodes(&unit.nodes)) };
+    let leaf = |unit| Switch { name: unit_name(unit), below: Children::Nodes(nodes(&unit.nodes)) };
     let mut found: Vec<Switch> = levels.units.iter().map(leaf).collect();
     // Slurm allocates no job over leaves without a common switch.
     if !levels.units_join {
@@ -51,7 +51,7 @@ fn switches(levels: &Levels) -> Vec<Switch> {
     }
     let under = |zone: u16| {
         let names: Vec<SmolStr> = levels.in_zone(zone).map(|unit| unit_name(unit).into()).collect();
-        Below::Switches(nodes(&names))
+        Children::Switches(nodes(&names))
     };
     if let [only] = levels.zones[..] {
         found.push(Switch { name: levels.fabric.to_string(), below: under(only) });
@@ -59,7 +59,7 @@ fn switches(levels: &Levels) -> Vec<Switch> {
     }
     found.extend(levels.zones.iter().map(|zone| Switch { name: zone_name(*zone), below: under(*zone) }));
     let names: Vec<SmolStr> = levels.zones.iter().map(|zone| zone_name(*zone).into()).collect();
-    found.push(Switch { name: levels.fabric.to_string(), below: Below::Switches(nodes(&names)) });
+    found.push(Switch { name: levels.fabric.to_string(), below: Children::Switches(nodes(&names)) });
     found
 }
 
@@ -75,8 +75,8 @@ fn conf(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
     )?;
     for Switch { name, below } in switches(levels) {
         match below {
-            Below::Nodes(list) => writeln!(out, "SwitchName={name} Nodes={list}")?,
-            Below::Switches(list) => writeln!(out, "SwitchName={name} Switches={list}")?,
+            Children::Nodes(list) => writeln!(out, "SwitchName={name} Nodes={list}")?,
+            Children::Switches(list) => writeln!(out, "SwitchName={name} Switches={list}")?,
         }
     }
     Ok(())
@@ -86,8 +86,8 @@ fn tree_yaml(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "- topology: fabric\n  cluster_default: true\n  tree:\n    switches:")?;
     for Switch { name, below } in switches(levels) {
         match below {
-            Below::Nodes(list) => writeln!(out, "      - {{switch: {name}, nodes: \"{list}\"}}")?,
-            Below::Switches(list) => writeln!(out, "      - {{switch: {name}, children: \"{list}\"}}")?,
+            Children::Nodes(list) => writeln!(out, "      - {{switch: {name}, nodes: \"{list}\"}}")?,
+            Children::Switches(list) => writeln!(out, "      - {{switch: {name}, children: \"{list}\"}}")?,
         }
     }
     Ok(())

@@ -53,7 +53,7 @@ pub struct Traffic {
 
 /// A flow of a plane, by the numbers of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Numbered {
+pub(super) struct HostFlow {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) bytes: u64,
@@ -66,26 +66,26 @@ impl Traffic {
         format: &'static str,
         numbers: &Numbers,
         most: u64,
-    ) -> Result<Vec<Numbered>, Refusal> {
+    ) -> Result<Vec<HostFlow>, Refusal> {
         let hosts = numbers.hosts.len();
         let share = |bytes: u64| bytes.div_ceil(self.planes.max(1)).max(1);
-        let found: Vec<Numbered> = match &self.pattern {
+        let found: Vec<HostFlow> = match &self.pattern {
             Pattern::None => Vec::new(),
             Pattern::Ring { .. } | Pattern::Permutation { .. } if hosts < 2 => Vec::new(),
             Pattern::Ring { bytes } => {
-                let flow = |from| Numbered { from, to: (from + 1) % hosts, bytes: share(*bytes) };
+                let flow = |from| HostFlow { from, to: (from + 1) % hosts, bytes: share(*bytes) };
                 (0..hosts).map(flow).collect()
             }
             Pattern::Permutation { bytes, seed } => {
                 let cycle = cycle(hosts, *seed);
-                let flow = |(from, to)| Numbered { from, to, bytes: share(*bytes) };
+                let flow = |(from, to)| HostFlow { from, to, bytes: share(*bytes) };
                 cycle.into_iter().enumerate().map(flow).collect()
             }
             Pattern::Flows(flows) => {
                 // A NIC without a cable in this plane has no flows here; its traffic uses the other planes.
                 let number = |flow: &Flow| {
                     let (from, to) = (numbers.host(flow.from)?, numbers.host(flow.to)?);
-                    Some(Numbered { from, to, bytes: share(flow.bytes) })
+                    Some(HostFlow { from, to, bytes: share(flow.bytes) })
                 };
                 flows.iter().filter_map(number).collect()
             }

@@ -9,7 +9,7 @@ use std::io;
 use closc_plan::{NIC_LATENCY, Plan, SWITCH_LATENCY};
 use closc_topology::{PlaneId, TierId};
 
-use super::flows::Numbered;
+use super::flows::HostFlow;
 use super::numbers::{self, Numbers};
 use super::{Traffic, light_ns, uniform};
 use crate::{File, Refusal};
@@ -26,7 +26,7 @@ pub struct Simulation<'p> {
     numbers: Numbers,
     tiers: Vec<Tier>,
     pod: u64,
-    flows: Vec<Numbered>,
+    flows: Vec<HostFlow>,
 }
 
 /// htsim's data of a tier.

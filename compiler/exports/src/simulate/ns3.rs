@@ -11,7 +11,7 @@ use std::io;
 use closc_plan::{Plan, UplinkChoice};
 use closc_topology::{Link, Nic, PlaneId, TierId};
 
-use super::flows::Numbered;
+use super::flows::HostFlow;
 use super::numbers::{self, Numbers};
 use super::{Traffic, delay_ns, speed};
 use crate::{File, Refusal};
@@ -47,7 +47,7 @@ pub struct Simulation<'p> {
     plane: PlaneId,
     numbers: Numbers,
     links: u64,
-    flows: Vec<Numbered>,
+    flows: Vec<HostFlow>,
 }
 
 impl<'p> Simulation<'p> {

@@ -12,12 +12,12 @@ use closc_platform::telemetry::{Gnmi, Subscription};
 use closc_topology::Switch;
 use serde_json::{Value, json};
 
-use super::{GNMIC, Reach, authority, has, switch_labels};
+use super::{GNMIC, TargetNames, authority, has, switch_labels};
 use crate::{File, Refusal};
 
 /// Interval of samples, and the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asking {
+pub struct SampleOptions {
     /// Seconds between two samples.
     pub interval: u32,
     /// TCP ports that differ from the default of the operating system.
@@ -37,7 +37,11 @@ pub fn targets(plan: &Plan) -> impl Iterator<Item = (Switch, Os, &'static Gnmi)>
 /// # Errors
 ///
 /// Refuses a fabric whose switches have no address.
-pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -> Result<File<'a>, Refusal> {
+pub fn configuration<'a>(
+    plan: &'a Plan,
+    reach: &'a TargetNames,
+    asking: &'a SampleOptions,
+) -> Result<File<'a>, Refusal> {
     if let Some((first, _, _)) = targets(plan).next() {
         reach.switch(plan, first)?;
     }
@@ -51,7 +55,7 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
         for (switch, os, gnmi) in targets(plan) {
             let host = reach.switch(plan, switch).map_err(io::Error::other)?;
             let port = asking.ports.get(&os).copied().unwrap_or(gnmi.port);
-            let names: Vec<String> = wanted(plan, gnmi).map(|one| name(os, one)).collect();
+            let names: Vec<String> = switch_subscriptions(plan, gnmi).map(|one| name(os, one)).collect();
             writeln!(out, "  {}:", json!(plan.switch_name(switch)))?;
             writeln!(out, "    address: {}", json!(authority(&host, port)))?;
             writeln!(out, "    subscriptions: {}", json!(names))?;
@@ -62,7 +66,8 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
         for (os, gnmi) in
             oses.into_iter().filter_map(|os| os.telemetry().gnmi.as_ref().map(|gnmi| (os, gnmi)))
         {
-            wanted(plan, gnmi).try_for_each(|one| subscription(out, os, gnmi, one, asking.interval))?;
+            switch_subscriptions(plan, gnmi)
+                .try_for_each(|one| subscription(out, os, gnmi, one, asking.interval))?;
         }
         // SONiC's server sends counters as text, and OpenConfig encodes 64-bit counters as text in JSON (RFC 7951 6.1).
         // Prometheus needs numbers.
@@ -82,7 +87,10 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
 }
 
 /// Returns the subscriptions of a switch.
-fn wanted<'a>(plan: &'a Plan, gnmi: &'static Gnmi) -> impl Iterator<Item = &'static Subscription> + use<'a> {
+fn switch_subscriptions<'a>(
+    plan: &'a Plan,
+    gnmi: &'static Gnmi,
+) -> impl Iterator<Item = &'static Subscription> + use<'a> {
     gnmi.subscriptions.iter().filter(|one| one.needs.is_none_or(|need| has(plan, need)))
 }
 

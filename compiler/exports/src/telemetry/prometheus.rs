@@ -9,7 +9,7 @@ use std::io;
 use closc_plan::Plan;
 use serde_json::{Map, Value, json};
 
-use super::{GNMIC, Reach, authority, gnmic, node_labels, switch_labels};
+use super::{GNMIC, TargetNames, authority, gnmic, node_labels, switch_labels};
 use crate::{File, Refusal};
 
 /// Returns all switches, without a port.
@@ -17,7 +17,7 @@ use crate::{File, Refusal};
 /// # Errors
 ///
 /// Refuses a fabric whose switches have no address.
-pub fn switches<'a>(plan: &'a Plan, reach: &'a Reach) -> Result<File<'a>, Refusal> {
+pub fn switches<'a>(plan: &'a Plan, reach: &'a TargetNames) -> Result<File<'a>, Refusal> {
     if let Some(first) = plan.switches().next() {
         reach.switch(plan, first)?;
     }
@@ -35,7 +35,7 @@ pub fn switches<'a>(plan: &'a Plan, reach: &'a Reach) -> Result<File<'a>, Refusa
 /// # Errors
 ///
 /// Refuses switches that have no address.
-pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>, Refusal> {
+pub fn nodes<'a>(plan: &'a Plan, reach: &'a TargetNames, port: u16) -> Result<File<'a>, Refusal> {
     let exporter = |switch| plan.os(switch).telemetry().node_exporter;
     if let Some(first) = plan.switches().find(|switch| exporter(*switch).is_some()) {
         reach.switch(plan, first)?;
@@ -55,7 +55,7 @@ pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>
 }
 
 /// Returns the agents of all NICs. Each has its own port, counted from `first` on every node.
-pub fn agents<'a>(plan: &'a Plan, reach: &'a Reach, first: u16) -> File<'a> {
+pub fn agents<'a>(plan: &'a Plan, reach: &'a TargetNames, first: u16) -> File<'a> {
     File::new("prometheus/agents.json", move |out| {
         let agents = plan.fabric().nics().map(|nic| {
             let (node, number) = plan.topology().node_of(nic);

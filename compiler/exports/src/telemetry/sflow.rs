@@ -59,7 +59,7 @@ pub fn files<'a>(plan: &'a Plan, collectors: &'a [SocketAddr]) -> Result<Vec<Fil
             Sflow::Eos => {
                 let boxes = eos.entry(&platform.id).or_insert(Boxes { platform, count: 0, mbps: 0 });
                 boxes.count += 1;
-                boxes.mbps = boxes.mbps.max(fastest(plan, switch));
+                boxes.mbps = boxes.mbps.max(fastest_port(plan, switch));
             }
             Sflow::Not(_) => {}
         }
@@ -86,7 +86,7 @@ struct Boxes<'a> {
 }
 
 /// The speed of the fastest port that a switch has.
-fn fastest(plan: &Plan, switch: Switch) -> u32 {
+fn fastest_port(plan: &Plan, switch: Switch) -> u32 {
     let blocks = plan.topology().blocks(switch).into_iter().filter(|block| block.count > 0);
     blocks.map(|block| block.breakout.speed.mbps()).max().unwrap_or_default()
 }

@@ -107,7 +107,7 @@ type Choice = (TierHardware, Vec<(u32, Fit)>);
 
 /// Evidence against a combination: cables in ports meant for another device, holes between ports, and less likely
 /// hardware.
-type Against = (usize, usize, usize);
+type CombinationPenalty = (usize, usize, usize);
 
 /// Finds the combinations.
 pub(crate) fn candidates(
@@ -130,12 +130,12 @@ pub(crate) fn candidates(
         choices.push(found.into_iter().map(Some).collect());
     }
     let elsewhere = seats(network, positions);
-    let against = |level: usize, rank: usize, choice: &Option<Choice>| -> Against {
+    let against = |level: usize, rank: usize, choice: &Option<Choice>| -> CombinationPenalty {
         let Some((tier, _)) = choice else { return (0, 0, rank) };
         let others = elsewhere[level].iter().map(|seats| seats.others(&tier.base)).sum();
         (others, tier.base.holes(), rank)
     };
-    let ranked: Vec<Vec<(Against, &Option<Choice>)>> = choices
+    let ranked: Vec<Vec<(CombinationPenalty, &Option<Choice>)>> = choices
         .iter()
         .enumerate()
         .map(|(level, choices)| {
@@ -159,7 +159,7 @@ pub(crate) fn candidates(
             "the platforms with these port names have different speeds at the ends of a cable".to_owned();
         return Err(Fault { place: None, text }.into());
     }
-    let hardware = |(_, chosen): (Against, [&Option<Choice>; 3])| {
+    let hardware = |(_, chosen): (CombinationPenalty, [&Option<Choice>; 3])| {
         let chosen = chosen.map(Clone::clone);
         let devices = chosen.iter().flatten().flat_map(|(_, devices)| devices.clone()).collect();
         let tiers = chosen.map(|choice| choice.map(|(tier, _)| tier));
@@ -170,7 +170,7 @@ pub(crate) fn candidates(
 
 /// Sorts combinations, and keeps the likeliest. At most [`COMBINATIONS_ALIKE`] of them number the ports in the same
 /// way.
-fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
+fn keep_likeliest(combinations: &mut Vec<(CombinationPenalty, [&Option<Choice>; 3])>) {
     combinations.sort_by_key(|(against, _)| *against);
     let mut alike: BTreeMap<_, usize> = BTreeMap::new();
     combinations.retain(|(_, all)| {
@@ -183,31 +183,39 @@ fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
 }
 
 /// The devices that are plugged into the ports of each tier.
-fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<Seats>; 3] {
+fn seats(network: &ExistingNetwork, positions: &Positions) -> [Vec<PortOccupants>; 3] {
     let parallel = shape::parallel(network, positions, TierId::T0);
     [
-        vec![Seats::of_nics(network, positions), Seats::of(network, positions, Level::T0, parallel)],
-        vec![Seats::of(network, positions, Level::T1, parallel)],
+        vec![
+            PortOccupants::of_nics(network, positions),
+            PortOccupants::of(network, positions, Level::T0, parallel),
+        ],
+        vec![PortOccupants::of(network, positions, Level::T1, parallel)],
         Vec::new(),
     ]
 }
 
 /// The index of the device that is plugged into each port, over all switches of a tier.
-struct Seats {
+struct PortOccupants {
     is_up: bool,
     parallel: u16,
     taken: Vec<(SmolStr, u16)>,
 }
 
-impl Seats {
-    fn new(network: &ExistingNetwork, is_up: bool, parallel: u16, taken: BTreeSet<(u32, u16)>) -> Seats {
+impl PortOccupants {
+    fn new(
+        network: &ExistingNetwork,
+        is_up: bool,
+        parallel: u16,
+        taken: BTreeSet<(u32, u16)>,
+    ) -> PortOccupants {
         let taken =
             taken.into_iter().map(|(port, index)| (network.ports.name(port).clone(), index)).collect();
-        Seats { is_up, parallel, taken }
+        PortOccupants { is_up, parallel, taken }
     }
 
     /// The NICs at the downlinks of T0s.
-    fn of_nics(network: &ExistingNetwork, positions: &Positions) -> Seats {
+    fn of_nics(network: &ExistingNetwork, positions: &Positions) -> PortOccupants {
         let rails = positions.nics.rails.max(1);
         let share = (positions.nics.per_node / rails).max(1);
         let mut taken = BTreeSet::new();
@@ -222,11 +230,11 @@ impl Seats {
                 }
             }
         }
-        Seats::new(network, false, 1, taken)
+        PortOccupants::new(network, false, 1, taken)
     }
 
     /// The T1s at the uplinks of T0s, or the T0s at the downlinks of T1s.
-    fn of(network: &ExistingNetwork, positions: &Positions, level: Level, parallel: u16) -> Seats {
+    fn of(network: &ExistingNetwork, positions: &Positions, level: Level, parallel: u16) -> PortOccupants {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
         let mut taken = BTreeSet::new();
         for cable in &network.cables {
@@ -239,7 +247,7 @@ impl Seats {
                 }
             }
         }
-        Seats::new(network, level == Level::T0, parallel.max(1), taken)
+        PortOccupants::new(network, level == Level::T0, parallel.max(1), taken)
     }
 
     /// Counts the devices that a fit would place in the port of another device.

@@ -16,7 +16,7 @@ use crate::shape::{Numbers, Order};
 use crate::text::TierHardware;
 
 /// The index of the switch that most ports of a place lead to, by place.
-type Seen = BTreeMap<u16, u16>;
+type SwitchIndices = BTreeMap<u16, u16>;
 
 /// Most pairs of counts of T0s that are tried for two stages.
 const PAIRS_MAX: usize = 1024;
@@ -24,7 +24,7 @@ const PAIRS_MAX: usize = 1024;
 /// One side of the panel, and what its ports lead to.
 struct Panel {
     side: Side,
-    seen: Seen,
+    seen: SwitchIndices,
 }
 
 /// Finds the port order between T0s and T1s, if it is not that of the numbers.

@@ -26,7 +26,7 @@ pub(crate) struct Nics {
 }
 
 /// A cable of a node.
-struct Attached {
+struct NodeCable {
     cable: u32,
     node: Node,
     t0: Switch,
@@ -34,15 +34,19 @@ struct Attached {
     t0_port: u32,
 }
 
-fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<Attached> {
+fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
     let cables = network.cables.iter().zip(0..);
     let of = |(cable, number): (&crate::network::Cable, u32)| {
         let [a, b] = cable.ends;
         let (node, t0) = if matches!(places[a.device as usize], Place::Node(_)) { (a, b) } else { (b, a) };
         match (places[node.device as usize], places[t0.device as usize]) {
-            (Place::Node(at), Place::Switch(switch)) => {
-                Some(Attached { cable: number, node: at, t0: switch, node_port: node.port, t0_port: t0.port })
-            }
+            (Place::Node(at), Place::Switch(switch)) => Some(NodeCable {
+                cable: number,
+                node: at,
+                t0: switch,
+                node_port: node.port,
+                t0_port: t0.port,
+            }),
             _ => None,
         }
     };
@@ -65,7 +69,7 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
         Some(numbers) => {
             let per_node = numbers.iter().max().map_or(1, |last| last + 1);
             let wrong = |rails: u16| {
-                let is_wrong = |(cable, nic): &(&Attached, &u16)| {
+                let is_wrong = |(cable, nic): &(&NodeCable, &u16)| {
                     u32::from(cable.t0.index)
                         != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
                 };
@@ -81,8 +85,8 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
 }
 
 /// Counts NICs group by group, plane by plane.
-fn counted(network: &ExistingNetwork, cables: &[Attached], reading: Reading) -> Nics {
-    let mut groups: BTreeMap<(Node, Switch), Vec<&Attached>> = BTreeMap::new();
+fn counted(network: &ExistingNetwork, cables: &[NodeCable], reading: Reading) -> Nics {
+    let mut groups: BTreeMap<(Node, Switch), Vec<&NodeCable>> = BTreeMap::new();
     let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
     for cable in cables {
         groups.entry((cable.node, cable.t0)).or_default().push(cable);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options, Spanned};
 use smol_str::SmolStr;
 
-use crate::network::{At, ExistingNetwork, Row};
+use crate::network::{ExistingNetwork, FilePlace, Row};
 
 #[derive(Deserialize)]
 struct File {
@@ -85,7 +85,7 @@ pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
         Ok(file) => file.topology,
         Err(error) => {
             let line = error.location().map_or(1, |location| location.line());
-            return network.fault(At { file, line: line_of(line) }, why(&error));
+            return network.fault(FilePlace { file, line: line_of(line) }, why(&error));
         }
     };
     for (node, what) in &topology.nodes {
@@ -100,7 +100,7 @@ pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
     };
     network.is_numbered |= topology.links.iter().any(|link| link.value.endpoints.iter().any(numbered));
     for link in &topology.links {
-        let at = At { file, line: line_of(link.defined.line()) };
+        let at = FilePlace { file, line: line_of(link.defined.line()) };
         let leads_out = |end: &Endpoint| {
             matches!(end.0.as_str(), "host" | "mgmt-net" | "macvlan" | "vxlan" | "vxlan-stitch")
         };

@@ -18,7 +18,7 @@ use smol_str::SmolStr;
 
 use super::medium::medium;
 use super::netbox::{self, Use};
-use crate::network::{At, ExistingNetwork, Level, Row};
+use crate::network::{ExistingNetwork, FilePlace, Level, Row};
 
 /// Columns of both ends: device, port, device, port.
 const FORMS: [[&str; 4]; 4] = [
@@ -33,7 +33,7 @@ pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
     let file = network.file(name);
     match open_quote(text.as_bytes(), separator(text.as_bytes())) {
         Some(line) => {
-            network.fault(At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }, OPEN_QUOTE);
+            network.fault(FilePlace { file, line: u32::try_from(line).unwrap_or(u32::MAX) }, OPEN_QUOTE);
         }
         None => rows(network, file, text),
     }
@@ -41,7 +41,7 @@ pub(super) fn read(network: &mut ExistingNetwork, name: &str, text: &str) {
 
 fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
     let mut reader = reader(text);
-    let first = At { file, line: 1 };
+    let first = FilePlace { file, line: 1 };
     let titles: Vec<String> = match reader.headers() {
         Ok(record) => record.iter().map(|title| title.to_lowercase().replace(' ', "_")).collect(),
         Err(error) => return network.fault(first, format!("the header line cannot be read: {error}")),
@@ -66,14 +66,14 @@ fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
         let at = |record: &StringRecord| {
             let start = record.position().map_or((0, 1), |start| (start.byte(), start.line()));
             let line = record_line(text.as_bytes(), start, None);
-            At { file, line: u32::try_from(line).unwrap_or(u32::MAX) }
+            FilePlace { file, line: u32::try_from(line).unwrap_or(u32::MAX) }
         };
         match reader.read_record(&mut record) {
             Ok(false) => return,
             Ok(true) => {}
             Err(error) => {
                 let line = error.position().map_or(1, csv::Position::line);
-                let at = At { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
+                let at = FilePlace { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
                 let text = match error.kind() {
                     csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                         let columns = counted(*len, "column");
@@ -138,7 +138,7 @@ impl Side {
     }
 }
 
-fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4], side: &Side, at: At) {
+fn cable(network: &mut ExistingNetwork, record: &StringRecord, ends: [usize; 4], side: &Side, at: FilePlace) {
     let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).filter(|text| !text.is_empty());
     let types = side.types_of_netbox.map(&cell);
     let uses = netbox::ends(types).and_then(|ends| Ok((ends, netbox::status(cell(side.status_of_netbox))?)));
@@ -238,7 +238,12 @@ fn medium_of(word: &str) -> Result<SmolStr, String> {
 }
 
 /// The medium of a NetBox type, if it is one. A type that is more than one medium is noted.
-fn meant(network: &mut ExistingNetwork, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
+fn meant(
+    network: &mut ExistingNetwork,
+    kind: &str,
+    length: Option<Length>,
+    at: FilePlace,
+) -> Option<SmolStr> {
     let meant = medium(kind, length)?;
     if !meant.is_sure {
         network.note(kind, Some(meant.medium), at);

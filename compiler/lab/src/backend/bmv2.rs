@@ -21,7 +21,7 @@ pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
 use super::p4::{self, Readers, Reading};
-use super::{Backend, Counters, Flow, PortCounter, Routed, Routes, Seen, Sink, retried};
+use super::{Backend, Counters, Flow, FlowObservations, PortCounter, RoutedBackend, Routes, Sink, retried};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
@@ -138,7 +138,7 @@ impl Backend for Bmv2 {
     }
 }
 
-impl Routed for Bmv2 {
+impl RoutedBackend for Bmv2 {
     /// Routes of nodes are read from the kernel, routes of switches from their tables.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         let mut routes = self.kernel.routes()?;
@@ -149,7 +149,7 @@ impl Routed for Bmv2 {
         Ok(routes)
     }
 
-    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError> {
         retried(flows, |flows| self.kernel.flows(flows, watch))
     }
 }
@@ -182,7 +182,7 @@ impl Site for Bmv2 {
         linux::settle(&mut self.kernel, watch)
     }
 
-    fn routed(&mut self) -> Option<&mut dyn Routed> {
+    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 

@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use server::{Running, serve};
+pub use server::{SwitchServer, serve};
 
 use super::p4::{self, Readers};
-use super::{Backend, Counters, Flow, PortCounter, Routed, Routes, Seen, Sink};
+use super::{Backend, Counters, Flow, FlowObservations, PortCounter, RoutedBackend, Routes, Sink};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
@@ -62,7 +62,7 @@ pub struct Embedded {
     stream: Option<UnixStream>,
     readers: Option<Readers>,
     /// The switches, if they run in this process.
-    running: Option<Running>,
+    running: Option<SwitchServer>,
 }
 
 impl Embedded {
@@ -111,7 +111,12 @@ impl Embedded {
     }
 
     /// Records at which ports the frames of each flow were observed.
-    fn take(&self, frames: &[Frame], seen: &mut [Seen], mut take: impl FnMut(&mut Seen, PortId, &[u8])) {
+    fn take(
+        &self,
+        frames: &[Frame],
+        seen: &mut [FlowObservations],
+        mut take: impl FnMut(&mut FlowObservations, PortId, &[u8]),
+    ) {
         for frame in frames {
             let tag = hosts::tag(&frame.bytes).filter(|tag| tag.batch == self.batch);
             let flow = tag.and_then(|tag| seen.get_mut(tag.number as usize));
@@ -122,7 +127,7 @@ impl Embedded {
     }
 }
 
-impl Routed for Embedded {
+impl RoutedBackend for Embedded {
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         if self.hosts.is_none() {
             self.hosts = Some(Hosts::new(&self.tree, Arc::clone(&self.model))?);
@@ -135,13 +140,13 @@ impl Routed for Embedded {
         Ok(routes)
     }
 
-    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError> {
         let hosts = match self.hosts.take() {
             Some(hosts) => hosts,
             None => Hosts::new(&self.tree, Arc::clone(&self.model))?,
         };
         self.batch += 1;
-        let mut seen = vec![Seen::default(); flows.len()];
+        let mut seen = vec![FlowObservations::default(); flows.len()];
         let mut first = 0;
         for some in flows.chunks(BURST) {
             watch.check()?;
@@ -237,7 +242,7 @@ impl Site for Embedded {
         p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
     }
 
-    fn routed(&mut self) -> Option<&mut dyn Routed> {
+    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 

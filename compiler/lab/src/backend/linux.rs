@@ -7,11 +7,11 @@
 mod apply;
 mod carriers;
 mod command;
+pub(crate) mod connectivity;
 mod counters;
 mod faults;
 mod features;
 mod flows;
-pub(crate) mod joined;
 mod namespace;
 mod netlink;
 mod routers;
@@ -34,7 +34,7 @@ pub(crate) use wire::{MTU, Plug, plug, raise_all, silence};
 
 use camino::Utf8PathBuf;
 
-use super::{Backend, Counters, Flow, PortCounter, Quiet, Routed, Routes, Seen, Sink};
+use super::{Backend, Counters, Flow, FlowObservations, PortCounter, QuietSink, RoutedBackend, Routes, Sink};
 use crate::LabError;
 use crate::model::{CableId, Model, PortId};
 use crate::packet::Packet;
@@ -102,12 +102,12 @@ impl Linux {
     }
 }
 
-impl Routed for Linux {
+impl RoutedBackend for Linux {
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         routes::read(&self.namespaces, self.jobs)
     }
 
-    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
+    fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<FlowObservations>, LabError> {
         let mut watchers = match self.watchers.take() {
             Some(watchers) => watchers,
             None => Watchers::open(&self.model, &self.namespaces)?,
@@ -135,7 +135,7 @@ impl Backend for Linux {
         };
         // Discard late packets of earlier exchanges.
         sightings.take()?;
-        self.exchange(packets, &mut Quiet)?;
+        self.exchange(packets, &mut QuietSink)?;
         self.carriers.rest();
         let counted = sightings.take()?;
         self.sightings = Some(sightings);

@@ -1,6 +1,6 @@
 //! The interface of a lab on any target: creation, configuration, moving cables.
 
-use super::{Backend, Breakable, Routed};
+use super::{Backend, FaultInjector, RoutedBackend};
 use crate::LabError;
 use crate::model::PortId;
 use crate::progress::Watch;
@@ -19,12 +19,12 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
 
     /// Returns the interface for flows, if switches choose the path.
-    fn routed(&mut self) -> Option<&mut dyn Routed> {
+    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
         None
     }
 
     /// Returns the interface for breaking ports and cables while packets flow, if supported.
-    fn breakable(&mut self) -> Option<&mut dyn Breakable> {
+    fn breakable(&mut self) -> Option<&mut dyn FaultInjector> {
         None
     }
 

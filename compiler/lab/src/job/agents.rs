@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::ask::{Line, Status};
-use super::seat::Seat;
+use super::endpoint::JobEndpoint;
 use crate::model::Model;
 use crate::progress::Watch;
 use crate::{Lab, LabError, make_private};
@@ -37,7 +37,7 @@ const TAIL: u64 = 2000;
 
 /// Send options of agents.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct How<'a> {
+pub(super) struct SendOptions<'a> {
     pub(super) program: &'a Utf8Path,
     pub(super) transport: &'a str,
     pub(super) port_mbps: u32,
@@ -66,8 +66,8 @@ impl Agents {
     /// Starts an agent for every NIC and waits until each has an answer from every T0.
     pub(super) fn start(
         lab: &mut Lab,
-        seats: &[Seat],
-        how: How<'_>,
+        seats: &[JobEndpoint],
+        how: SendOptions<'_>,
         watch: &Watch<'_>,
     ) -> Result<Agents, LabError> {
         let folder = lab.folder().join(FOLDER);
@@ -100,9 +100,9 @@ impl Agents {
         &self,
         lab: &mut Lab,
         at: usize,
-        seat: &Seat,
+        seat: &JobEndpoint,
         number: u32,
-        how: How<'_>,
+        how: SendOptions<'_>,
     ) -> Result<Agent, LabError> {
         let file = |ending: &str| self.folder.join(format!("{at}.{ending}"));
         let (socket, log) = (file("sock"), file("log"));
@@ -216,7 +216,7 @@ impl Drop for Agents {
 }
 
 /// Names of a NIC's ports, plane by plane.
-fn port_names(model: &Model, seat: &Seat) -> String {
+fn port_names(model: &Model, seat: &JobEndpoint) -> String {
     let names: Vec<&str> = seat.ports.iter().map(|port| port.map_or("", |port| model.end(port).1)).collect();
     names.join(",")
 }

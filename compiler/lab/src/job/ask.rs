@@ -54,7 +54,7 @@ pub(super) struct Counters {
 
 /// A completed write.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Written {
+pub(super) struct CompletedWrite {
     pub(super) elapsed_us: f64,
     pub(super) sent: u64,
     pub(super) resent: u64,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Loss, Mark};
 use super::scenario::Action;
-use super::timeline::Bound;
+use super::timeline::TimedStep;
 use crate::LabError;
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
@@ -22,7 +22,7 @@ const WAY_NS: u64 = 50_000_000;
 
 /// Effect of a fault on a packet on the cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Danger {
+enum LossLikelihood {
     /// It is lost.
     Sure,
     /// It may be lost.
@@ -30,7 +30,7 @@ enum Danger {
 }
 
 /// Faults of each cable: the steps that caused them, in order.
-type Broken = BTreeMap<CableId, Vec<(usize, Danger)>>;
+type CableFaults = BTreeMap<CableId, Vec<(usize, LossLikelihood)>>;
 
 /// Origin of loss reports, which determines their precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,15 +43,15 @@ pub(super) enum Witness {
 
 /// For each step, the cables on which it loses packets, and all faulty cables after it.
 #[derive(Debug, Default)]
-pub(super) struct Touched {
+pub(super) struct StepFaults {
     by: Vec<BTreeSet<CableId>>,
-    after: Vec<Broken>,
+    after: Vec<CableFaults>,
 }
 
-impl Touched {
+impl StepFaults {
     /// Finds the effects of steps.
-    pub(super) fn of(steps: &[Bound], model: &Model) -> Result<Touched, LabError> {
-        let mut touched = Touched::default();
+    pub(super) fn of(steps: &[TimedStep], model: &Model) -> Result<StepFaults, LabError> {
+        let mut touched = StepFaults::default();
         let mut standing: Vec<(usize, &Fault, Harm)> = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             let mut by = BTreeSet::new();
@@ -70,11 +70,11 @@ impl Touched {
                     standing = left;
                 }
             }
-            let mut after = Broken::new();
+            let mut after = CableFaults::new();
             for (since, _, harm) in &standing {
                 let danger = match harm {
-                    Harm::Down(_) | Harm::Swapped(..) => Danger::Sure,
-                    Harm::Lossy(..) | Harm::Narrow(..) => Danger::Possible,
+                    Harm::Down(_) | Harm::Swapped(..) => LossLikelihood::Sure,
+                    Harm::Lossy(..) | Harm::Narrow(..) => LossLikelihood::Possible,
                 };
                 for cable in harm.cables() {
                     after.entry(cable).or_default().push((*since, danger));
@@ -122,35 +122,36 @@ impl Touched {
         let broken = self.after.get(step)?;
         let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();
         let done = |since: &usize| marks.get(*since).is_some_and(|mark| mark.failed.is_none());
-        let first =
-            |of: Danger| met().find(|(since, danger)| *danger == of && done(since)).map(|(since, _)| *since);
-        first(Danger::Sure).or_else(|| first(Danger::Possible).filter(|_| !in_switch))
+        let first = |of: LossLikelihood| {
+            met().find(|(since, danger)| *danger == of && done(since)).map(|(since, _)| *since)
+        };
+        first(LossLikelihood::Sure).or_else(|| first(LossLikelihood::Possible).filter(|_| !in_switch))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Word;
+    use super::super::record::LossReport;
     use super::*;
 
     const MS: u64 = 1_000_000;
 
-    fn touched(by: &[&[usize]], after: &[&[(usize, usize)]]) -> Touched {
+    fn touched(by: &[&[usize]], after: &[&[(usize, usize)]]) -> StepFaults {
         let by = by.iter().map(|set| set.iter().map(|n| CableId(*n)).collect()).collect();
         let broken = |of: &&[(usize, usize)]| {
-            of.iter().map(|(cable, step)| (CableId(*cable), vec![(*step, Danger::Sure)])).collect()
+            of.iter().map(|(cable, step)| (CableId(*cable), vec![(*step, LossLikelihood::Sure)])).collect()
         };
-        Touched { by, after: after.iter().map(broken).collect() }
+        StepFaults { by, after: after.iter().map(broken).collect() }
     }
 
     /// Returns, per packet, the step to which it is attributed and the time of its loss in ms. Paths alternate between
     /// cable 0 of plane 0 and cable 1 of plane 1.
-    fn charged(touched: &Touched, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
+    fn charged(touched: &StepFaults, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
         charged_by(touched, Witness::Senders, at, sent)
     }
 
     fn charged_by(
-        touched: &Touched,
+        touched: &StepFaults,
         witness: Witness,
         at: &[u64],
         sent: &[u64],
@@ -158,7 +159,7 @@ mod tests {
         let marks: Vec<Mark> =
             at.iter().map(|ms| Mark { span_ns: (ms * MS, (ms + 5) * MS), failed: None }).collect();
         let loss = |(n, ms): (usize, &u64)| {
-            let word = Word {
+            let word = LossReport {
                 from: 0,
                 to: 1,
                 entropy: n as u32 % 2,
@@ -175,7 +176,7 @@ mod tests {
     }
 
     /// The first step cuts plane 0, the second plane 1, and the third repairs both.
-    fn two_planes() -> Touched {
+    fn two_planes() -> StepFaults {
         touched(&[&[0], &[1], &[]], &[&[(0, 0)], &[(0, 0), (1, 1)], &[]])
     }
 
@@ -214,9 +215,12 @@ mod tests {
 
     #[test]
     fn what_nothing_passes_is_charged_before_what_loses_some() {
-        let mut steps = Touched::default();
-        let broken = [(CableId(0), vec![(0, Danger::Possible)]), (CableId(1), vec![(1, Danger::Sure)])];
-        steps.after = vec![Broken::from([broken[0].clone()]), Broken::from(broken)];
+        let mut steps = StepFaults::default();
+        let broken = [
+            (CableId(0), vec![(0, LossLikelihood::Possible)]),
+            (CableId(1), vec![(1, LossLikelihood::Sure)]),
+        ];
+        steps.after = vec![CableFaults::from([broken[0].clone()]), CableFaults::from(broken)];
         let mark = |failed: Option<&str>| Mark { span_ns: (0, 0), failed: failed.map(str::to_owned) };
         let path = [CableId(0), CableId(1)];
         let marks = [mark(None), mark(None)];

@@ -97,7 +97,7 @@ impl Course {
             }
             let began_ns = self.now_ns();
             let done = match &step.action {
-                Action::Break(fault) => lab.strike(fault, watch),
+                Action::Break(fault) => lab.inject(fault, watch),
                 Action::Restore(name) => lab.repair(name.as_deref(), watch).map(drop),
             };
             let failed = match done {

@@ -9,7 +9,7 @@
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the path of a flow is observed with a datagram
 //! of the same addresses and ports, in each direction. The fabric is repaired when this returns.
 
-mod hashed;
+mod fault_free_flows;
 mod nodes;
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use std::thread;
 use closc_artefacts::Routing;
 use closc_nic::choose::Transport;
 
-use super::charge::{Touched, Witness};
+use super::charge::{StepFaults, Witness};
 use super::course::{Course, join};
 use super::orders::Orders;
 use super::pattern::Work;
@@ -28,13 +28,13 @@ use super::run::JobError;
 use super::scenario::Scenario;
 use super::timeline::Timeline;
 use super::verdict::judge;
-use crate::backend::linux::joined;
-use crate::backend::{Flow, Seen};
+use crate::backend::linux::connectivity;
+use crate::backend::{Flow, FlowObservations};
 use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
-use hashed::Hashed;
+use fault_free_flows::FaultFreeFlows;
 use nodes::Nodes;
 
 /// The source port of the first flow.
@@ -71,14 +71,14 @@ pub(super) fn run(
 ) -> Result<Report, JobError> {
     lab.breakable()?;
     fits(orders, &lab.tree().fabric, lab.tree().routing())?;
-    let seats = joined::seats(lab.tree(), lab.model());
+    let seats = connectivity::seats(lab.tree(), lab.model());
     super::run::fits(seats.len() as u64)?;
     let names = names(lab.model(), &seats);
     let work = orders.work(seats.len());
     lab.restore(watch)?;
     let (mut pairs, routes) = {
         let mut pairs = pairs(&work, seats.len(), orders);
-        let parts = joined::Parts::of(&seats, lab.model());
+        let parts = connectivity::Components::of(&seats, lab.model());
         if let Some(pair) = pairs.iter().find(|pair| !parts.join(&seats[pair.from], &seats[pair.to])) {
             let pair = format!("`{}` and `{}`", names[pair.from], names[pair.to]);
             return Err(LabError::NoPath { pair }.into());
@@ -88,7 +88,7 @@ pub(super) fn run(
     };
     pairs.sort_by_key(|pair| (pair.from, pair.to));
     let timeline = {
-        let hashed = Hashed::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
+        let hashed = FaultFreeFlows::new(lab.tree().speaks_bgp(), lab.model(), &seats, &pairs, &routes);
         Timeline::over(scenario, lab.model(), &hashed, &work)?
     };
     let nodes = Nodes::open(lab, &seats, &pairs, orders)?;
@@ -100,7 +100,7 @@ pub(super) fn run(
         let pair = loss.word.and_then(|word| way(word.from, word.to));
         pair.map(|pair| pair.ways.concat()).unwrap_or_default().into_iter().map(PortId::cable).collect()
     };
-    let touched = Touched::of(&timeline.steps, lab.model())?;
+    let touched = StepFaults::of(&timeline.steps, lab.model())?;
     touched.charge(&mut record.losses, &record.marks, Witness::Senders, cables);
     let setting = Setting::of(orders, names.len(), false);
     let mut report = Report::of(setting, &names, &timeline, &record);
@@ -131,9 +131,9 @@ fn perform(
 }
 
 /// Returns names of NICs: those of their nodes, with a number if a node has several.
-fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
+fn names(model: &Model, seats: &[connectivity::NodeNic]) -> Vec<String> {
     let of = |node: DeviceId| seats.iter().filter(move |seat| seat.node == node);
-    let name = |seat: &joined::Seat| {
+    let name = |seat: &connectivity::NodeNic| {
         let number = of(seat.node).position(|own| own.address == seat.address).unwrap_or_default();
         format!("{}/nic{number}", model.devices[seat.node.0].name)
     };
@@ -164,7 +164,7 @@ fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
 /// Sends a datagram in each direction of every flow and records the paths; returns the routes during that observation.
 fn look(
     lab: &mut Lab,
-    seats: &[joined::Seat],
+    seats: &[connectivity::NodeNic],
     pairs: &mut [Pair],
     watch: &Watch<'_>,
 ) -> Result<Vec<crate::backend::Routes>, JobError> {
@@ -201,7 +201,7 @@ fn look(
 }
 
 /// The egress ports of a flow, in order; `None` if it did not arrive.
-fn way(model: &Model, flow: &Flow, seen: &Seen) -> Option<Vec<PortId>> {
+fn way(model: &Model, flow: &Flow, seen: &FlowObservations) -> Option<Vec<PortId>> {
     let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
     let (mut at, mut way) = (flow.from, Vec::new());
     while at != flow.to && way.len() < left.len() {

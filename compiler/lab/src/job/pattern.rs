@@ -63,7 +63,7 @@ impl fmt::Display for Pattern {
 
 /// The next message: its sender, its number there, and its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Next {
+pub struct NextMessage {
     /// Sender.
     pub from: usize,
     /// Its number, from 0, among those of the sender.
@@ -148,7 +148,7 @@ impl Work {
     }
 
     /// Takes the next message of a NIC, if it may send one.
-    pub fn take(&mut self, from: usize) -> Option<Next> {
+    pub fn take(&mut self, from: usize) -> Option<NextMessage> {
         let number = self.next[from];
         let bound = self.most.into_iter().chain(self.allowed).min();
         let counted = bound.is_some_and(|most| number >= most);
@@ -159,7 +159,7 @@ impl Work {
         }
         self.next[from] += 1;
         self.under_way[from].insert(number);
-        Some(Next { from, number, to: self.target(from, number) })
+        Some(NextMessage { from, number, to: self.target(from, number) })
     }
 
     /// In a ring, a NIC starts with as many messages as it may have in flight, and then passes on received ones. With n in
@@ -257,7 +257,7 @@ mod tests {
     fn a_ring_passes_on_what_it_got() {
         let mut work = Work::new(Pattern::Ring, 3, 2, Some(4), 0);
         for from in 0..3 {
-            let next = |number| Some(Next { from, number, to: (from + 1) % 3 });
+            let next = |number| Some(NextMessage { from, number, to: (from + 1) % 3 });
             assert_eq!((work.take(from), work.take(from)), (next(0), next(1)));
         }
         work.done(1, 0);

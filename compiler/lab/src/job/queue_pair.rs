@@ -14,7 +14,7 @@ const RESEND_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 
 /// A packet to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outgoing {
+pub(super) struct PacketToSend {
     /// Its number.
     pub(super) number: u64,
     /// Bytes of the message that it carries.
@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
 
 /// A message that is completely acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct MessageCompletion {
     /// The caller's identifier of the message.
     pub(super) message: usize,
     /// Number of packets sent for it, and of retransmissions among them.
@@ -34,7 +34,7 @@ pub(super) struct Done {
 
 /// A packet in flight.
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct PacketInFlight {
     at_ns: u64,
     bytes: u32,
     message: usize,
@@ -44,7 +44,7 @@ struct Sent {
 
 /// A message that is not completely acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
-struct Open {
+struct MessageProgress {
     left: u64,
     packets: (u64, u64),
 }
@@ -56,8 +56,8 @@ pub(super) struct Sender {
     next: u64,
     /// Messages with unsent bytes.
     queue: VecDeque<(usize, u64)>,
-    open: BTreeMap<usize, Open>,
-    under_way: BTreeMap<u64, Sent>,
+    open: BTreeMap<usize, MessageProgress>,
+    under_way: BTreeMap<u64, PacketInFlight>,
     /// Mean round trip; 0 before the first.
     round_trip_ns: u64,
     /// Number of consecutive retransmissions of the oldest packet without an acknowledgement.
@@ -83,7 +83,7 @@ impl Sender {
         let bytes = bytes.max(1);
         self.queue.push_back((message, bytes));
         let left = bytes.div_ceil(u64::from(self.unit));
-        self.open.insert(message, Open { left, packets: (0, 0) });
+        self.open.insert(message, MessageProgress { left, packets: (0, 0) });
     }
 
     /// Returns the time of the next transmission: 0 for at once, `None` if there is none before an acknowledgement.
@@ -93,7 +93,7 @@ impl Sender {
     }
 
     /// Returns the next packet, if one is due.
-    pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
+    pub(super) fn take(&mut self, now_ns: u64) -> Option<PacketToSend> {
         let resend_ns = self.resend_ns();
         // After a timeout, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
@@ -104,7 +104,7 @@ impl Sender {
             (sent.at_ns, sent.is_asked) = (now_ns, true);
             let (number, bytes, message) = (*number, sent.bytes, sent.message);
             self.count(message, true);
-            return Some(Outgoing { number, bytes, lost: Some(lost) });
+            return Some(PacketToSend { number, bytes, lost: Some(lost) });
         }
         if !self.has_room() {
             return None;
@@ -118,13 +118,18 @@ impl Sender {
         }
         let number = self.next;
         self.next += 1;
-        self.under_way.insert(number, Sent { at_ns: now_ns, bytes, message, is_asked: false });
+        self.under_way.insert(number, PacketInFlight { at_ns: now_ns, bytes, message, is_asked: false });
         self.count(message, false);
-        Some(Outgoing { number, bytes, lost: None })
+        Some(PacketToSend { number, bytes, lost: None })
     }
 
     /// Processes an acknowledgement of a packet with its time of transmission; returns the message that it completes.
-    pub(super) fn acknowledged(&mut self, number: u64, sent_ns: u64, now_ns: u64) -> Option<Done> {
+    pub(super) fn acknowledged(
+        &mut self,
+        number: u64,
+        sent_ns: u64,
+        now_ns: u64,
+    ) -> Option<MessageCompletion> {
         let sent = self.under_way.remove(&number)?;
         self.silent = 0;
         self.under_way.values_mut().for_each(|sent| sent.is_asked = false);
@@ -138,7 +143,7 @@ impl Sender {
         }
         let packets = open.packets;
         self.open.remove(&sent.message);
-        Some(Done { message: sent.message, packets })
+        Some(MessageCompletion { message: sent.message, packets })
     }
 
     /// Last transmission of each unacknowledged packet.
@@ -193,7 +198,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn drain(sender: &mut Sender, now_ns: u64) -> Vec<Outgoing> {
+    fn drain(sender: &mut Sender, now_ns: u64) -> Vec<PacketToSend> {
         std::iter::from_fn(|| sender.take(now_ns)).collect()
     }
 
@@ -206,10 +211,10 @@ mod tests {
         assert_eq!(sent, [(0, 1000), (1, 1000), (2, 500), (3, 10)]);
         assert_eq!(
             (sender.acknowledged(3, 0, MS), sender.acknowledged(3, 0, MS)),
-            (Some(Done { message: 8, packets: (1, 0) }), None)
+            (Some(MessageCompletion { message: 8, packets: (1, 0) }), None)
         );
         assert_eq!((sender.acknowledged(0, 0, MS), sender.acknowledged(2, 0, MS)), (None, None));
-        assert_eq!(sender.acknowledged(1, 0, MS), Some(Done { message: 7, packets: (3, 0) }));
+        assert_eq!(sender.acknowledged(1, 0, MS), Some(MessageCompletion { message: 7, packets: (3, 0) }));
         assert_eq!((sender.next_ns(), sender.unanswered().count()), (None, 0));
     }
 

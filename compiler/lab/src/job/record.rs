@@ -39,12 +39,12 @@ pub struct Loss {
     /// Whether it was a probe without data, sent to learn about earlier packets.
     pub is_probe: bool,
     /// The sender's report; `None` if there is none.
-    pub word: Option<Word>,
+    pub word: Option<LossReport>,
 }
 
 /// The sender's report about a lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
+pub struct LossReport {
     /// Sender.
     pub from: usize,
     /// Intended receiver.

@@ -12,7 +12,7 @@ use super::orders::Orders;
 use super::pattern::Pattern;
 use super::record::{Mark, Record};
 use super::scenario::QUIET;
-use super::spread::Left;
+use super::spread::RemainingCapacity;
 use super::statistics::{after_signal, back, lowest, percentile, rate, series};
 use super::timeline::Timeline;
 
@@ -27,7 +27,7 @@ const POINT_NS: u64 = 200_000_000;
 /// Share of the expected goodput at which it counts as recovered.
 const BACK: f64 = 0.95;
 /// Full capacity.
-const WHOLE: Left = Left { goodput: 1.0, paths: 1.0 };
+const WHOLE: RemainingCapacity = RemainingCapacity { goodput: 1.0, paths: 1.0 };
 /// Maximum number of listed paths.
 const PATHS_MAX: usize = 10;
 
@@ -78,7 +78,7 @@ impl Setting {
 
 /// Counters of simulated switches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Switched {
+pub struct SwitchCounters {
     /// Packets with an ECN mark.
     pub ecn_marked: u64,
     /// Packets that were trimmed.
@@ -123,7 +123,7 @@ pub struct Report {
     pub planes: Vec<u64>,
     /// Counters of switches, in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub switches: Option<Switched>,
+    pub switches: Option<SwitchCounters>,
     /// Bytes with wrong contents.
     pub wrong_bytes: u64,
     /// Losses and changes that agents discarded before they were read.
@@ -131,12 +131,12 @@ pub struct Report {
     /// Goodput over time: seconds, and Mb/s in the 200 ms around them.
     pub curve: Vec<(f64, f64)>,
     /// Unmet expectations.
-    pub unmet: Vec<Unmet>,
+    pub unmet: Vec<FailedExpectation>,
 }
 
 /// An unmet expectation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unmet {
+pub struct FailedExpectation {
     /// The key of the expectation; `steps` for a step that failed.
     pub expected: &'static str,
     /// The actual value, compared with the expected one.
@@ -352,7 +352,7 @@ fn next_ns(record: &Record, at: usize, end_ns: u64) -> u64 {
 }
 
 fn phases(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64) -> Vec<Phase> {
-    let phase = |after: Option<String>, from: u64, settled: u64, to: u64, plan: Left| {
+    let phase = |after: Option<String>, from: u64, settled: u64, to: u64, plan: RemainingCapacity| {
         let long = to >= settled + STRETCH_NS;
         let found = before.filter(|before| long && *before > 0.0);
         let percent = found.and_then(|before| Some(100.0 * rate(&record.samples, settled, to)? / before));

@@ -13,20 +13,20 @@ use std::time::Instant;
 use closc_artefacts::Routing;
 use closc_nic::agent::{EventView, unit_max};
 use closc_nic::api::Request;
-use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss, Silence, Unanswered};
+use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss, Silence, UnansweredPacket};
 use closc_paths::Table;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::agents::{Agents, How};
-use super::ask::{Line, Status, Written};
-use super::charge::{Touched, Witness};
+use super::agents::{Agents, SendOptions};
+use super::ask::{CompletedWrite, Line, Status};
+use super::charge::{StepFaults, Witness};
 use super::course::{Course, LOOK, join};
+use super::endpoint::{JobEndpoint, seats};
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
 use super::pattern::Work;
-use super::record::{Change, Loss, Message, Record, Sample, Word};
+use super::record::{Change, Loss, LossReport, Message, Record, Sample};
 use super::report::{Report, Setting};
 use super::scenario::{Scenario, ScenarioFault};
-use super::seat::{Seat, seats};
 use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
@@ -119,7 +119,7 @@ pub(super) fn run(
     };
     lab.restore(watch)?;
     let transport = orders.transport.name();
-    let how = How {
+    let how = SendOptions {
         program: &orders.program,
         transport,
         port_mbps: orders.port_mbps,
@@ -155,7 +155,12 @@ pub(super) fn unit_fits(tree: &Tree, orders: &Orders) -> Result<(), JobError> {
 }
 
 /// Attributes each lost packet to a step, by its path.
-fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -> Result<(), LabError> {
+fn charge(
+    lab: &Lab,
+    seats: &[JobEndpoint],
+    timeline: &Timeline,
+    record: &mut Record,
+) -> Result<(), LabError> {
     let (tree, model) = (lab.tree(), lab.model());
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let cables = |_, loss: &Loss| -> Vec<CableId> {
@@ -167,14 +172,19 @@ fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -
         let path = port.and_then(|port| model.walk(port, outer.address.into()).ok());
         path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
     };
-    Touched::of(&timeline.steps, model)?.charge(&mut record.losses, &record.marks, Witness::Senders, cables);
+    StepFaults::of(&timeline.steps, model)?.charge(
+        &mut record.losses,
+        &record.marks,
+        Witness::Senders,
+        cables,
+    );
     Ok(())
 }
 
 /// Shared state of threads.
 struct Stage<'a> {
     agents: &'a Agents,
-    seats: &'a [Seat],
+    seats: &'a [JobEndpoint],
     orders: &'a Orders,
     course: Course,
 }
@@ -184,7 +194,7 @@ fn perform(
     lab: &mut Lab,
     scenario: &Scenario,
     orders: &Orders,
-    seats: &[Seat],
+    seats: &[JobEndpoint],
     timeline: &Timeline,
     agents: &Agents,
     work: Work,
@@ -211,7 +221,7 @@ fn perform(
 }
 
 /// A message in flight.
-struct Busy {
+struct MessageInFlight {
     line: Line,
     number: u64,
     /// Its index among all messages.
@@ -222,7 +232,7 @@ struct Busy {
 struct Driver {
     work: Work,
     idle: Vec<Vec<Line>>,
-    busy: Vec<Vec<Busy>>,
+    busy: Vec<Vec<MessageInFlight>>,
     messages: Vec<Message>,
 }
 
@@ -283,7 +293,7 @@ impl Driver {
             unit: Some(stage.orders.unit),
         };
         line.send(&request).map_err(|error| stage.agents.fault(from, error))?;
-        self.busy[from].push(Busy { line, number, at: self.messages.len() });
+        self.busy[from].push(MessageInFlight { line, number, at: self.messages.len() });
         self.messages.push(Message { from, to, at_ns, took_ns: None, packets: (0, 0) });
         Ok(())
     }
@@ -311,7 +321,7 @@ impl Driver {
                 continue;
             };
             let done = self.busy[from].swap_remove(at);
-            let written: Written = serde_json::from_value(answer.clone()).map_err(|_| {
+            let written: CompletedWrite = serde_json::from_value(answer.clone()).map_err(|_| {
                 stage.agents.fault(from, format_args!("an answer it should not give, {answer}"))
             })?;
             let message = &mut self.messages[done.at];
@@ -326,7 +336,7 @@ impl Driver {
 }
 
 /// An agent with its clock offset, and the state of requests to it.
-struct Watched {
+struct AgentMonitor {
     line: Line,
     /// Offset of its clock, and the precision of that value.
     offset: (i128, u64),
@@ -341,7 +351,7 @@ struct Watched {
 
 /// Samples agents periodically.
 struct Sampler {
-    watched: Vec<Watched>,
+    watched: Vec<AgentMonitor>,
     samples: Vec<Sample>,
     wrong_bytes: u64,
     repeated: u64,
@@ -354,7 +364,7 @@ impl Sampler {
     fn new(stage: &Stage<'_>) -> Result<Sampler, LabError> {
         let watched = |at| {
             let line = stage.agents.line(at)?;
-            Ok(Watched {
+            Ok(AgentMonitor {
                 line,
                 offset: (0, u64::MAX),
                 event: 0,
@@ -438,10 +448,10 @@ impl Sampler {
             let ours = |ns: u64| u64::try_from(i128::from(ns) + agent.offset.0).ok();
             record.forgotten += agent.forgotten + agent.silence.count - agent.silence.packets.len() as u64;
             record.unanswered += agent.silence.others;
-            for Missed { to, entropy, sent_ns, known_ns, is_probe } in agent.missed() {
+            for MissingPacket { to, entropy, sent_ns, known_ns, is_probe } in agent.missed() {
                 if let (Some(to), Some(sent_ns)) = (number(to), ours(sent_ns)) {
                     let known_ns = known_ns.and_then(ours);
-                    let word = Word { from, to, entropy, sent_ns, known_ns };
+                    let word = LossReport { from, to, entropy, sent_ns, known_ns };
                     record.losses.push(Loss {
                         lost_ns: sent_ns,
                         step: None,
@@ -464,7 +474,7 @@ impl Sampler {
 }
 
 /// A packet that did not arrive. Times are on the clock of its sender.
-struct Missed {
+struct MissingPacket {
     to: Ipv6Addr,
     entropy: u32,
     sent_ns: u64,
@@ -473,10 +483,10 @@ struct Missed {
     is_probe: bool,
 }
 
-impl Watched {
+impl AgentMonitor {
     /// Returns the packets that did not arrive: those marked lost that did not arrive late, and those without an
     /// answer.
-    fn missed(&self) -> impl Iterator<Item = Missed> {
+    fn missed(&self) -> impl Iterator<Item = MissingPacket> {
         let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
             .losses
             .iter()
@@ -485,14 +495,14 @@ impl Watched {
             .collect();
         let is_lost =
             move |loss: &&AgentLoss| !loss.came && !came.contains(&(loss.to, loss.packet, loss.sent_ns));
-        let lost = self.losses.iter().filter(is_lost).map(|loss| Missed {
+        let lost = self.losses.iter().filter(is_lost).map(|loss| MissingPacket {
             to: loss.to,
             entropy: loss.entropy,
             sent_ns: loss.sent_ns,
             known_ns: Some(loss.known_ns),
             is_probe: loss.probe,
         });
-        let missed = |Unanswered { to, entropy, sent_ns, .. }: Unanswered| Missed {
+        let missed = |UnansweredPacket { to, entropy, sent_ns, .. }: UnansweredPacket| MissingPacket {
             to,
             entropy,
             sent_ns,
@@ -503,7 +513,7 @@ impl Watched {
         let known: BTreeSet<(Ipv6Addr, u32, u64)> =
             self.losses.iter().map(|loss| (loss.to, loss.packet, loss.sent_ns)).collect();
         let is_silent =
-            move |packet: &Unanswered| !known.contains(&(packet.to, packet.packet, packet.sent_ns));
+            move |packet: &UnansweredPacket| !known.contains(&(packet.to, packet.packet, packet.sent_ns));
         let silent = self.silence.packets.iter().copied().filter(is_silent).map(missed);
         lost.chain(silent)
     }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Report, Setting, Switched};
+use super::report::{Report, Setting, SwitchCounters};
 
 /// Style of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +163,7 @@ fn jobs(reports: &[Report]) -> Vec<Vec<String>> {
 }
 
 /// The effect of queues in switches.
-fn queues(Switched { ecn_marked, trimmed, dropped, full }: &Switched) -> String {
+fn queues(SwitchCounters { ecn_marked, trimmed, dropped, full }: &SwitchCounters) -> String {
     let ports: Vec<String> = full.iter().map(|(port, n)| format!("{port} {n}")).collect();
     let most = if ports.is_empty() { String::new() } else { format!(" (most at {})", ports.join(", ")) };
     format!(

@@ -1,16 +1,16 @@
 //! Remaining goodput and paths between NICs while cables are down.
 //!
-//! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: the work
-//! grows with cables, NICs and pairs of T0 groups, not with pairs of NICs. Paths are followed through the cable lists,
-//! not through routes.
+//! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`RemainingCapacity`]. Invariants:
+//! the work grows with cables, NICs and pairs of T0 groups, not with pairs of NICs. Paths are followed through the cable
+//! lists, not through routes.
 
 mod flows;
 mod state;
 
 use std::collections::BTreeSet;
 
+use super::endpoint::JobEndpoint;
 use super::pattern::{Pattern, Work};
-use super::seat::Seat;
 use crate::model::{CableId, Model};
 use crate::tree::Tree;
 use flows::{Flow, flows};
@@ -21,7 +21,7 @@ const PLANES: usize = 32;
 
 /// Remaining capacity of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Left {
+pub struct RemainingCapacity {
     /// The remaining share of goodput. A NIC sends the same amount over each plane that connects it with the receiver.
     /// If cables have a rate, the most affected plane is the limit.
     pub goodput: f64,
@@ -40,7 +40,7 @@ pub struct Spread {
 
 impl Spread {
     /// Walks the paths of a tree. `rated` states whether every cable has exactly the rate of a NIC port.
-    pub fn new(tree: &Tree, model: &Model, seats: &[Seat], rated: bool) -> Spread {
+    pub fn new(tree: &Tree, model: &Model, seats: &[JobEndpoint], rated: bool) -> Spread {
         let wires = Wires::of(tree, model, seats);
         let whole = wires.state(&BTreeSet::new());
         Spread { wires, whole, rated }
@@ -48,7 +48,7 @@ impl Spread {
 
     /// Returns the remaining capacity while cables are down: that of the worst pair if NICs wait for each other,
     /// otherwise the mean.
-    pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> Left {
+    pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> RemainingCapacity {
         let now = self.wires.state(dead);
         let flows = flows(work, &self.wires, &now);
         let (before, after) = (self.rates(&self.whole, &flows), self.rates(&now, &flows));
@@ -61,12 +61,15 @@ impl Spread {
         let each = || flows.iter().zip(before.iter().zip(&after)).filter(|(_, (before, _))| **before > 0.0);
         if work.pattern() == Pattern::Ring {
             let goodput = each().map(|(_, (before, after))| of(*after, *before)).fold(1.0, f64::min);
-            return Left { goodput, paths: each().map(|(flow, _)| share(flow)).fold(1.0, f64::min) };
+            return RemainingCapacity {
+                goodput,
+                paths: each().map(|(flow, _)| share(flow)).fold(1.0, f64::min),
+            };
         }
         let pairs: f64 = each().map(|(flow, _)| flow.pairs).sum();
         let goodput = of(after.iter().sum(), before.iter().sum());
         let paths: f64 = each().map(|(flow, _)| flow.pairs * share(flow)).sum();
-        Left { goodput, paths: of(paths, pairs) }
+        RemainingCapacity { goodput, paths: of(paths, pairs) }
     }
 
     /// Returns the goodput of a pattern without faults if every NIC sends as much as it can. The unit is the rate of a

@@ -82,7 +82,7 @@ pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Word;
+    use super::super::record::LossReport;
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -134,10 +134,10 @@ mod tests {
             step: None,
             in_switch: false,
             is_probe: false,
-            word: Some(Word { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
+            word: Some(LossReport { from: 0, to: 1, entropy, sent_ns, known_ns: Some(known_ns) }),
         };
         let silent = Loss {
-            word: Some(Word { from: 0, to: 1, entropy: 7, sent_ns: 5, known_ns: None }),
+            word: Some(LossReport { from: 0, to: 1, entropy: 7, sent_ns: 5, known_ns: None }),
             ..loss(7, 5, 6)
         };
         assert_eq!(after_signal(&[silent], &[]), None, "there was no word of it");

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::pattern::Work;
 use super::scenario::{Action, Scenario, ScenarioFault, names};
-use super::spread::{Left, Spread};
+use super::spread::{RemainingCapacity, Spread};
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
 
 /// A valid step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
+pub struct TimedStep {
     /// Time of the step.
     pub at: Duration,
     /// Action.
@@ -24,18 +24,18 @@ pub struct Bound {
 }
 
 /// Computes the remaining capacity of a pattern during faults.
-pub(super) trait Remains {
+pub(super) trait CapacityModel {
     /// Returns what remains during these faults.
-    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left;
+    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity;
 }
 
 /// A scenario on a fabric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     /// Steps.
-    pub steps: Vec<Bound>,
+    pub steps: Vec<TimedStep>,
     /// Expected capacity: before the first step, and after each.
-    pub plan: Vec<Left>,
+    pub plan: Vec<RemainingCapacity>,
 }
 
 impl Timeline {
@@ -53,16 +53,16 @@ impl Timeline {
     pub(super) fn over(
         scenario: &Scenario,
         model: &Model,
-        paths: &dyn Remains,
+        paths: &dyn CapacityModel,
         work: &Work,
     ) -> Result<Timeline, ScenarioFault> {
-        let mut standing = Standing::default();
+        let mut standing = UnrepairedFaults::default();
         let mut steps = Vec::with_capacity(scenario.steps.len());
         let mut plan = vec![paths.left(work, &standing.0)];
         for step in &scenario.steps {
             standing.take(&step.action, model).map_err(|what| ScenarioFault::at(step.place, what))?;
             plan.push(paths.left(work, &standing.0));
-            steps.push(Bound { at: step.at, action: step.action.clone(), standing: standing.faults() });
+            steps.push(TimedStep { at: step.at, action: step.action.clone(), standing: standing.faults() });
         }
         Ok(Timeline { steps, plan })
     }
@@ -70,9 +70,9 @@ impl Timeline {
 
 /// Faults that are not repaired yet, each with its effect.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Standing(Vec<(Fault, Harm)>);
+pub(super) struct UnrepairedFaults(Vec<(Fault, Harm)>);
 
-impl Standing {
+impl UnrepairedFaults {
     /// Adds or repairs faults. Returns why an action does not fit the fabric or the other faults.
     pub(super) fn take(&mut self, action: &Action, model: &Model) -> Result<(), String> {
         match action {
@@ -106,8 +106,8 @@ impl Standing {
     }
 }
 
-impl Remains for Spread {
-    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left {
+impl CapacityModel for Spread {
+    fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> RemainingCapacity {
         let mut dead: BTreeSet<CableId> = BTreeSet::new();
         for (_, harm) in standing {
             match harm {

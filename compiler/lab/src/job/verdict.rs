@@ -5,7 +5,7 @@
 
 use closc_nic::choose::Transport;
 
-use super::report::{Report, StepReport, Unmet};
+use super::report::{FailedExpectation, Report, StepReport};
 use super::scenario::Expect;
 use super::timeline::Timeline;
 
@@ -16,10 +16,10 @@ const NOTHING_LEFT: &str =
     "nothing should be left in any stretch after a step that is long enough to be compared";
 
 /// Compares a report with expectations.
-pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<Unmet> {
+pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<FailedExpectation> {
     let mut unmet = Vec::new();
     steps(report, timeline, &mut unmet);
-    let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
+    let mut say = |expected, found: String| unmet.push(FailedExpectation { expected, found });
     if report.wrong_bytes > 0 {
         say("messages", format!("{} bytes arrived that were not sent", report.wrong_bytes));
     }
@@ -36,7 +36,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
         leaving(report, most.as_secs_f64() * 1e6, &mut unmet);
     }
     if let Some(most) = expect.slowest_message {
-        let mut say = |found: String| unmet.push(Unmet { expected: "slowest_message", found });
+        let mut say = |found: String| unmet.push(FailedExpectation { expected: "slowest_message", found });
         let most_ms = most.as_secs_f64() * 1e3;
         let slowest = messages.slowest_ms.filter(|slowest| *slowest > most_ms);
         if let Some(slowest) = slowest {
@@ -49,8 +49,8 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
 }
 
 /// Reports steps that were not done.
-fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
-    let mut say = |found: String| unmet.push(Unmet { expected: "steps", found });
+fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<FailedExpectation>) {
+    let mut say = |found: String| unmet.push(FailedExpectation { expected: "steps", found });
     for step in &report.steps {
         if let Some(why) = &step.failed {
             say(format!("{} at {:.1} s was not done: {why}", step.what, step.at_s));
@@ -63,8 +63,8 @@ fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
 }
 
 /// Reports phases with less goodput than expected, or the absence of any phase that can be compared.
-fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
-    let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
+fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
+    let mut say = |expected, found: String| unmet.push(FailedExpectation { expected, found });
     if let Some(least) = expect.goodput_min_percent {
         for phase in &report.phases {
             if let Some(found) = phase.percent.filter(|found| *found < least) {
@@ -100,12 +100,13 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
 
 /// Compares goodput with the expected one before the first step. Does the same after each step, if the scenario has no
 /// expectation of goodput. Applies only to spraying senders in virtual time, because a real machine may be loaded.
-fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
+fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<FailedExpectation>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;
     }
     let mut say = |found: String| {
-        unmet.push(Unmet { expected: "goodput", found: format!("{found}, {OF_PLAN} % at least") });
+        unmet
+            .push(FailedExpectation { expected: "goodput", found: format!("{found}, {OF_PLAN} % at least") });
     };
     if let (Some(before), Some(plan)) = (report.before_mbps, report.plan_mbps)
         && before < plan * OF_PLAN / 100.0
@@ -129,7 +130,7 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
 
 /// Reports steps after which a path was used for too long after the first sign of a loss. Without such a sign, the
 /// expectation is met.
-fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
+fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<FailedExpectation>) {
     for step in &report.steps {
         if let Some(used_us) = step.after_signal_us.filter(|used_us| *used_us > most_us) {
             let found = format!(
@@ -138,15 +139,15 @@ fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
                 step.what,
                 most_us / 1e3
             );
-            unmet.push(Unmet { expected: "left_within", found });
+            unmet.push(FailedExpectation { expected: "left_within", found });
         }
     }
 }
 
 /// Reports steps after which goodput did not recover in time, or that were too close to the end of the job. After a
 /// step that leaves no capacity, the next step that restores some counts. Without one, goodput never recovers.
-fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<Unmet>) {
-    let mut say = |found: String| unmet.push(Unmet { expected: "recovered_within", found });
+fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<FailedExpectation>) {
+    let mut say = |found: String| unmet.push(FailedExpectation { expected: "recovered_within", found });
     if let Some(last) = report.steps.last().filter(|step| step.is_outage) {
         say(format!("not at all after {}: no path is left, and no later step brings one back", last.what));
     }

@@ -14,8 +14,8 @@
 
 mod collect;
 mod deaths;
-mod inner;
-mod live;
+mod inner_header;
+mod live_job;
 mod stalls;
 mod station;
 mod switches;
@@ -30,14 +30,14 @@ use closc_nic::agent::PIECE_HEADERS;
 use closc_paths::Table;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 
-use super::charge::{Touched, Witness};
+use super::charge::{StepFaults, Witness};
+use super::endpoint::{JobEndpoint, seats};
 use super::orders::{Orders, PACKET_NS_MAX, PLACES, SAMPLE};
-use super::pattern::{Next, Work};
+use super::pattern::{NextMessage, Work};
 use super::record::{Loss, Mark, Message, Record, Sample};
-use super::report::{Report, Setting, Switched};
+use super::report::{Report, Setting, SwitchCounters};
 use super::run::{JobError, unit_fits};
 use super::scenario::Scenario;
-use super::seat::{Seat, seats};
 use super::spread::Spread;
 use super::timeline::Timeline;
 use super::verdict::judge;
@@ -45,18 +45,18 @@ use crate::LabError;
 use crate::model::{CableId, Model};
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
-pub use live::{Live, Seen, live};
+pub use live_job::{LiveJob, TrafficTotals, live};
 
-use collect::Collected;
-use deaths::{Deaths, Words};
-use station::{Room, Station};
+use collect::AgentReports;
+use deaths::{Deaths, LossReports};
+use station::{AgentLimits, Station};
 use switches::Switches;
 use wiring::Wiring;
 
 /// Delay of a cable, and of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
-const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
+const HEADERS: u64 = PIECE_HEADERS as u64 + inner_header::INNER as u64;
 /// Number of active stations above which several threads are used.
 const PARALLEL_FROM: usize = 64;
 /// Maximum number of NICs of a job in virtual time.
@@ -104,7 +104,7 @@ pub fn fits(nics: u64, orders: &Orders) -> Result<(), JobError> {
 /// State of a run.
 struct Run<'a> {
     orders: &'a Orders,
-    seats: &'a [Seat],
+    seats: &'a [JobEndpoint],
     switches: Switches,
     wiring: Wiring<'a>,
     stations: Vec<Station<'a>>,
@@ -113,9 +113,9 @@ struct Run<'a> {
     due: BTreeSet<(u64, u32)>,
     work: Work,
     /// Messages that their sender has no room for yet.
-    stuck: Vec<(Next, usize)>,
+    stuck: Vec<(NextMessage, usize)>,
     record: Record,
-    collected: Collected,
+    collected: AgentReports,
     deaths: Deaths,
     /// Time of the last submission or arrival of a message.
     moved_ns: u64,
@@ -123,7 +123,7 @@ struct Run<'a> {
 
 /// Times of the next events other than packets.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct EventTimes {
     /// The next step.
     step: usize,
     step_ns: u64,
@@ -132,9 +132,9 @@ struct Known {
     bursts: u64,
 }
 
-impl Known {
-    fn new(timeline: &Timeline) -> Known {
-        Known { step: 0, step_ns: step_ns(timeline, 0), sample_ns: 0, burst_ns: 0, bursts: 0 }
+impl EventTimes {
+    fn new(timeline: &Timeline) -> EventTimes {
+        EventTimes { step: 0, step_ns: step_ns(timeline, 0), sample_ns: 0, burst_ns: 0, bursts: 0 }
     }
 
     fn at_ns(&self) -> u64 {
@@ -149,15 +149,15 @@ fn step_ns(timeline: &Timeline, step: usize) -> u64 {
 impl<'a> Run<'a> {
     fn new(
         (tree, model): (&'a Tree, &'a Model),
-        seats: &'a [Seat],
+        seats: &'a [JobEndpoint],
         tables: &'a [Table<'a>],
         orders: &'a Orders,
         work: Work,
         watch: &Watch<'_>,
     ) -> Result<Run<'a>, LabError> {
         let switches = Switches::new(tree, model, orders, watch)?;
-        let room = Room::of(seats.len());
-        let make = |(at, seat): (usize, &Seat)| {
+        let room = AgentLimits::of(seats.len());
+        let make = |(at, seat): (usize, &JobEndpoint)| {
             let (group, table) = (&tree.tables[seat.table], &tables[seat.table]);
             Station::new((at, seat), tree, model, (group, table), orders, room)
         };
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
             work,
             stuck: Vec::new(),
             record: Record::default(),
-            collected: Collected::new(n),
+            collected: AgentReports::new(n),
             deaths: Deaths::default(),
             moved_ns: 0,
         };
@@ -198,7 +198,7 @@ impl<'a> Run<'a> {
     fn drive(&mut self, duration: Duration, timeline: &Timeline, watch: &Watch<'_>) -> Result<(), LabError> {
         let duration_ns = duration.as_nanos() as u64;
         self.record.wanted_ns = self.orders.messages.is_none().then_some(duration_ns);
-        let mut known = Known::new(timeline);
+        let mut known = EventTimes::new(timeline);
         loop {
             let first_ns = self.due.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
             let now_ns = first_ns.min(self.switches.next_ns()).min(known.at_ns());
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
     }
 
     /// Handles the scheduled events of this time.
-    fn known(&mut self, known: &mut Known, now_ns: u64, timeline: &Timeline) -> Result<(), LabError> {
+    fn known(&mut self, known: &mut EventTimes, now_ns: u64, timeline: &Timeline) -> Result<(), LabError> {
         if known.step_ns == now_ns {
             let step = &timeline.steps[known.step];
             self.wiring.change(&step.standing, now_ns, &mut self.switches, &mut self.stations)?;
@@ -333,7 +333,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn send(&mut self, next: Next, message: usize, now_ns: u64) {
+    fn send(&mut self, next: NextMessage, message: usize, now_ns: u64) {
         let bytes = self.orders.message_bytes;
         // The contents follow from the offset in the region, so both ends use the same offset.
         let place = next.number % PLACES * bytes;
@@ -365,15 +365,16 @@ impl<'a> Run<'a> {
     }
 
     /// Completes the record, and counts what switches did.
-    fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, Switched), LabError> {
+    fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, SwitchCounters), LabError> {
         self.collected.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
         self.record.wrong_bytes = self.stations.iter().map(Station::wrong_bytes).sum();
         self.record.repeated = self.stations.iter().map(Station::repeated).sum();
-        let mut words = Words::default();
+        let mut words = LossReports::default();
         self.collected.tell(self.seats, &self.stations, (&mut self.record, &mut words));
         let packets = self.deaths.tell(&mut words, &mut self.record);
-        let places: HashMap<Ipv6Addr, &Seat> = self.seats.iter().map(|seat| (seat.address, seat)).collect();
+        let places: HashMap<Ipv6Addr, &JobEndpoint> =
+            self.seats.iter().map(|seat| (seat.address, seat)).collect();
         let cables = |at: usize, _: &Loss| -> Vec<CableId> {
             let (from, list) = packets[at].way();
             let mut ports = places.get(&from).into_iter().flat_map(|seat| seat.ports.iter().flatten());
@@ -382,7 +383,7 @@ impl<'a> Run<'a> {
             path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
         };
         let Record { losses, marks, .. } = &mut self.record;
-        Touched::of(&timeline.steps, model)?.charge(losses, marks, Witness::Exact, cables);
+        StepFaults::of(&timeline.steps, model)?.charge(losses, marks, Witness::Exact, cables);
         Ok((self.record, self.switches.counted(model)?))
     }
 }

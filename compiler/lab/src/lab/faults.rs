@@ -15,7 +15,7 @@ use crate::backend::site::{LinkLayer, Moves};
 use crate::model::{CableId, PortId};
 use crate::probe::ProbeReport;
 use crate::progress::Watch;
-use crate::routed;
+use crate::routed_test;
 use crate::test::TestReport;
 use crate::trace::{self, Finding};
 
@@ -125,7 +125,7 @@ impl Lab {
     /// Returns the routes of all devices, if switches choose the path.
     fn routes(&mut self) -> Result<Option<Vec<Routes>>, LabError> {
         let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
-        routed.map(crate::backend::Routed::routes).transpose()
+        routed.map(crate::backend::RoutedBackend::routes).transpose()
     }
 
     /// Waits until routers avoid dead cables, if there are routers.
@@ -167,7 +167,7 @@ impl Lab {
         if !self.tree.is_source_routed()
             && let Some(routed) = self.site.routed()
         {
-            return routed::search(&self.tree, &self.model, routed, before, watch);
+            return routed_test::search(&self.tree, &self.model, routed, before, watch);
         }
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
@@ -197,7 +197,7 @@ impl Lab {
                 if self.site.breakable().is_none() {
                     return Err(LabError::NoCarrier { target });
                 }
-                self.strike(&Fault::Cut(cut.clone()), watch)?;
+                self.inject(&Fault::Cut(cut.clone()), watch)?;
             }
         }
         let down = ends == Ends::Down;

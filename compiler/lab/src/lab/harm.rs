@@ -9,14 +9,14 @@ use super::Lab;
 use super::fault::{Fault, Harm};
 use super::state::Change;
 use crate::LabError;
-use crate::backend::{Breakable, Flow, Routes, Seen};
+use crate::backend::{FaultInjector, Flow, FlowObservations, Routes};
 use crate::model::{CableId, DeviceId, PortId};
 use crate::progress::Watch;
 use crate::tree::Tree;
 
 impl Lab {
     /// Injects a fault.
-    pub fn strike(&mut self, fault: &Fault, watch: &Watch<'_>) -> Result<(), LabError> {
+    pub fn inject(&mut self, fault: &Fault, watch: &Watch<'_>) -> Result<(), LabError> {
         let harm = fault.harm(&self.model)?;
         self.free_for(fault, &harm)?;
         self.remember(Change::Struck(fault.clone()))?;
@@ -77,7 +77,7 @@ impl Lab {
         &mut self,
         flows: &[Flow],
         watch: &Watch<'_>,
-    ) -> Result<(Vec<Routes>, Option<Vec<Seen>>), LabError> {
+    ) -> Result<(Vec<Routes>, Option<Vec<FlowObservations>>), LabError> {
         let target = self.state.target;
         let routed = self.site.routed().ok_or(LabError::NoJob { target })?;
         let before = routed.routes()?;
@@ -99,7 +99,7 @@ impl Lab {
     }
 
     /// Returns the interface for injecting faults.
-    pub(crate) fn breakable(&mut self) -> Result<&mut dyn Breakable, LabError> {
+    pub(crate) fn breakable(&mut self) -> Result<&mut dyn FaultInjector, LabError> {
         let target = self.state.target;
         self.site.breakable().ok_or(LabError::NoJob { target })
     }

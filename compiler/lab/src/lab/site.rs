@@ -18,7 +18,7 @@ use crate::tree::Tree;
 
 /// Removed elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Removed {
+pub(super) struct RemovalCounts {
     /// Namespaces.
     pub(super) namespaces: usize,
     /// Processes.
@@ -91,7 +91,7 @@ pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
 }
 
 /// Removes all existing parts of a lab.
-pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabError> {
+pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<RemovalCounts, LabError> {
     let folder = runtime.join(&*state.fabric);
     let processes = match state.target {
         Target::Embedded => usize::from(embedded::end(&folder)?),
@@ -104,5 +104,5 @@ pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabEr
         linux::delete(&names)?;
     }
     remove_folder(&folder)?;
-    Ok(Removed { namespaces: present, processes })
+    Ok(RemovalCounts { namespaces: present, processes })
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::inbox::End;
 use crate::backend::{Counters, PortCounter, SegmentCounter};
 use crate::model::{DeviceId, Model, PortId};
-use crate::sample::Drawn;
+use crate::sample::SampleOrigin;
 use crate::traffic::{PathName, PathRef};
 
 /// Maximum number of listed faults; all are counted.
@@ -31,7 +31,7 @@ pub struct TestReport {
     pub paths: u64,
     /// Origin of the sample, if only a sample is tested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<SampleOrigin>,
     /// Packets sent: one per path, more on parallel cables.
     pub packets: u64,
     /// Packets that switches dropped under load and that were retransmitted; those that never arrived are also in

@@ -52,7 +52,7 @@ impl Program {
 }
 
 /// Contents of a switch's entries.
-type Found = (Batch, BTreeMap<String, u16>);
+type SwitchEntries = (Batch, BTreeMap<String, u16>);
 
 /// Readers of entries, by the pipelines of a tree.
 pub(super) struct Readers {
@@ -82,7 +82,7 @@ impl Readers {
         contents: &Contents,
         path: &Utf8Path,
         ports: &[&str],
-    ) -> Result<Found, LabError> {
+    ) -> Result<SwitchEntries, LabError> {
         let text = contents.text(path)?;
         let path = contents.folder().join(path);
         let updates = text::read_entries(&text)

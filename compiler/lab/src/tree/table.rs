@@ -124,7 +124,7 @@ fn dscp(qos: &Qos) -> Dscp {
 
 /// A path of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct TablePath {
     /// The entropy value.
     pub entropy: u32,
     /// The plane, and so the NIC port.
@@ -167,7 +167,7 @@ impl GroupTable {
     }
 
     /// Returns every path from a NIC of the group to an inner address; `None` if the table does not contain it.
-    pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<Named>> {
+    pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<TablePath>> {
         let table = self.table();
         let ways = PathSet::to(&table, to)?;
         let choices = (0..self.planes).flat_map(|plane| ways.choices(plane));
@@ -181,7 +181,7 @@ impl GroupTable {
     }
 
     /// Returns one path, by its index in [`Self::paths`].
-    pub fn path(&self, from: &Nic, to: Ipv6Addr, number: u64) -> Option<Named> {
+    pub fn path(&self, from: &Nic, to: Ipv6Addr, number: u64) -> Option<TablePath> {
         let table = self.table();
         let ways = PathSet::to(&table, to)?;
         let (t0, t1) = (u64::from(ways.t0_uplinks), u64::from(ways.t1_uplinks));
@@ -215,7 +215,12 @@ impl PathSet {
         (0..t0_uplinks).flat_map(move |t0| (0..t1_uplinks).map(move |t1| (plane, t0, t1)))
     }
 
-    fn named(&self, table: &Table<'_>, from: &Nic, (plane, t0_uplink, t1_uplink): (u8, u16, u16)) -> Named {
+    fn named(
+        &self,
+        table: &Table<'_>,
+        from: &Nic,
+        (plane, t0_uplink, t1_uplink): (u8, u16, u16),
+    ) -> TablePath {
         let header = table.header();
         let destination = &self.destination;
         let high = u64::from(t1_uplink) << header.plane_bits | u64::from(plane);
@@ -225,7 +230,7 @@ impl PathSet {
         let absent = table
             .denied()
             .any(|d| d.reason == Reason::Absent && d.covers(destination.kind, from.downlink, place, choice));
-        Named {
+        TablePath {
             entropy,
             plane,
             t0_uplink,

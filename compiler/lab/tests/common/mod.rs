@@ -10,10 +10,10 @@ use closc_lab::{Interrupt, LabError, Options, Watch};
 use closc_plan::Plan;
 use serde_json::json;
 
-pub(crate) mod simulated;
+pub(crate) mod simulated_backend;
 
 /// A compiled tree and a runtime folder, removed when dropped.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledTree {
     _folder: tempfile::TempDir,
     pub(crate) fabric: String,
     routing: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Compiled {
 }
 
 /// Compiles a fabric under a unique name, because its namespaces are visible on the whole machine.
-pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
+pub(crate) fn compile(yaml: &str, fabric: &str) -> CompiledTree {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let fabric = format!("{fabric}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let plan = plan(yaml, &fabric);
@@ -36,12 +36,12 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
     }
     let options = Options { runtime: root.join("run"), ..Options::default() };
     let compiled =
-        Compiled { _folder: folder, fabric, routing: plan.topology().routing.word(), tree, options };
+        CompiledTree { _folder: folder, fabric, routing: plan.topology().routing.word(), tree, options };
     compiled.seal();
     compiled
 }
 
-impl Compiled {
+impl CompiledTree {
     /// Writes the manifest for the current files.
     pub(crate) fn seal(&self) {
         let entry = |path: &Utf8Path| {

@@ -22,7 +22,7 @@ pub(crate) struct Share {
 
 /// Group capabilities of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct GroupCapacity {
     /// Maximum sum of the weights of a group.
     pub(crate) width: u64,
     /// Whether members can have different weights.
@@ -30,7 +30,7 @@ pub(crate) struct Room {
 }
 
 /// Returns the hops of a group.
-pub(crate) fn hops(shares: &[Share], room: Room) -> Vec<Hop> {
+pub(crate) fn hops(shares: &[Share], room: GroupCapacity) -> Vec<Hop> {
     let scale = shares.iter().map(|share| share.left.denom() * share.cables.max(1)).fold(1, lcm);
     let scaled = |share: &Share| {
         (share.port, share.left.numer() * (scale / (share.left.denom() * share.cables.max(1))))
@@ -88,10 +88,10 @@ fn fit(ways: &mut [(usize, u64)], width: u64) {
 mod tests {
     use super::*;
 
-    const WIDE: Room = Room { width: 256, weighs: true };
+    const WIDE: GroupCapacity = GroupCapacity { width: 256, weighs: true };
 
     /// Returns port and weight of each hop. Candidates are given as twelfths of the capacity and numbers of cables.
-    fn weights(shares: &[(u64, u64)], room: Room) -> Vec<(usize, u16)> {
+    fn weights(shares: &[(u64, u64)], room: GroupCapacity) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,
             left: super::super::fraction::part(*part, 12),
@@ -123,7 +123,7 @@ mod tests {
     /// Without weights, a neighbour with half the capacity is used only if the group carries more with it.
     #[test]
     fn without_weights_the_best_equal_set_is_taken() {
-        let equal = Room { weighs: false, ..WIDE };
+        let equal = GroupCapacity { weighs: false, ..WIDE };
         // 3 x 2 carries 6, 4 x 1 carries 4.
         assert_eq!(weights(&[(2, 1), (2, 1), (1, 1), (2, 1)], equal), [(0, 1), (1, 1), (3, 1)]);
         // 1 x 4 carries 4, 4 x 3 carries 12.
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn weights_fit_the_group() {
-        let narrow = Room { width: 8, weighs: true };
+        let narrow = GroupCapacity { width: 8, weighs: true };
         let fitted = weights(&[(12, 1), (11, 1), (6, 1)], narrow);
         assert_eq!(fitted, [(0, 3), (1, 3), (2, 2)]);
         // Exactly as many candidates as members: each keeps one.

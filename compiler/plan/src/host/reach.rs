@@ -97,7 +97,7 @@ impl<'a> Reach<'a> {
         if from == to || ends == PlaneState::Gone || !self.may_be_parted(from, Some(to)) {
             return ends;
         }
-        ends.and(self.left(from, Scope::Group(zone, index)))
+        ends.and(self.plane_state(from, Scope::Group(zone, index)))
     }
 
     /// Returns the state of a plane from a T0 to a zone without losses.
@@ -109,7 +109,7 @@ impl<'a> Reach<'a> {
         if near == PlaneState::Gone || !self.may_be_parted(from, None) {
             return near;
         }
-        near.and(self.left(from, Scope::Zone(zone)))
+        near.and(self.plane_state(from, Scope::Zone(zone)))
     }
 
     /// Returns the state of a plane from a T0 to its best destination; `Gone` if zones are separate islands.
@@ -145,7 +145,7 @@ impl<'a> Reach<'a> {
         uplinks(from) + to.map_or(0, uplinks) + above >= ways
     }
 
-    fn left(&mut self, from: Switch, scope: Scope) -> PlaneState {
+    fn plane_state(&mut self, from: Switch, scope: Scope) -> PlaneState {
         let [open, all] = self.capacities.each_mut().map(|some| some.to(from, scope) > NOTHING);
         match (open, all) {
             (true, _) => PlaneState::Open,

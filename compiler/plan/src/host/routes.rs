@@ -14,7 +14,7 @@ use closc_artefacts::Address;
 use closc_topology::{Nic, Node, PlaneId};
 use smol_str::SmolStr;
 
-use super::written::HostRoutes;
+use super::route_counts::HostRoutes;
 use crate::intent::{NicIntent, NicPortIntent};
 use crate::path::PathKind;
 use crate::plan::Plan;

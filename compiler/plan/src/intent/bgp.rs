@@ -18,7 +18,7 @@ pub struct BgpIntent {
     /// Its own announcements.
     pub networks: Vec<Prefix>,
     /// Prefixes accepted from all neighbours. Each entry is a pool and a prefix length.
-    pub accepts: Vec<Accepted>,
+    pub accepts: Vec<AcceptedPrefixes>,
     /// Its neighbours, in the order of their ports.
     pub neighbours: Vec<BgpNeighbour>,
     /// Common values of all neighbours in one direction. Directions without neighbours are omitted.
@@ -29,7 +29,7 @@ pub struct BgpIntent {
 
 /// Prefixes that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Accepted {
+pub struct AcceptedPrefixes {
     /// The pool they are in.
     pub within: Prefix,
     /// Their length.

@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use super::listed;
 use crate::Breakout;
-use crate::file::{At, File};
+use crate::file::{File, LocatedValue};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1005",
@@ -34,7 +34,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
 }
 
-fn require(file: &File, at: &At<Breakout>, role: &str, source: SourceId, found: &mut Diagnostics) {
+fn require(file: &File, at: &LocatedValue<Breakout>, role: &str, source: SourceId, found: &mut Diagnostics) {
     let offered = &file.panel.breakouts;
     if !file.panel.offers(at.value) {
         found.push(

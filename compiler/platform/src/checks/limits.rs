@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
-use crate::file::{At, Feature, File};
+use crate::file::{Feature, File, LocatedValue};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1010",
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     let limits = &file.limits;
-    let mut require = |at: &At<u32>, name: &str| {
+    let mut require = |at: &LocatedValue<u32>, name: &str| {
         if at.value == 0 {
             let message = format!("`{name}` is 0");
             found.push(Diagnostic::error(&RULE, message).at(at.span(source), "no entries"));

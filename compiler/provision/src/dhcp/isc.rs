@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
 /// Differences between the versions of IP.
-struct Words {
+struct Keywords {
     file: &'static str,
     boot_file: &'static str,
     user_class: &'static str,
@@ -23,7 +23,7 @@ struct Words {
     length: u8,
 }
 
-const V4: Words = Words {
+const V4: Keywords = Keywords {
     file: "ztp/dhcpd.conf",
     boot_file: "bootfile-name",
     user_class: "user-class",
@@ -31,7 +31,7 @@ const V4: Words = Words {
     length: 1,
 };
 
-const V6: Words = Words {
+const V6: Keywords = Keywords {
     file: "ztp/dhcpd6.conf",
     boot_file: "dhcp6.bootfile-url",
     user_class: "dhcp6.user-class",
@@ -73,7 +73,7 @@ fn subnet(text: &mut String, network: Network) {
     };
 }
 
-fn host(text: &mut String, words: &Words, one: &Reservation) {
+fn host(text: &mut String, words: &Keywords, one: &Reservation) {
     let name = &one.name;
     let _ = writeln!(text, "host {name} {{");
     let _ = match &one.identifier {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::{Dhcp, Identifier, Network, Reservation, USER_CLASS};
 
 /// Differences between the versions of IP.
-struct Words {
+struct Keywords {
     file: &'static str,
     root: &'static str,
     subnet: &'static str,
@@ -24,7 +24,7 @@ struct Words {
     length: u8,
 }
 
-const V4: Words = Words {
+const V4: Keywords = Keywords {
     file: "ztp/kea-dhcp4.json",
     root: "Dhcp4",
     subnet: "subnet4",
@@ -33,7 +33,7 @@ const V4: Words = Words {
     length: 1,
 };
 
-const V6: Words = Words {
+const V6: Keywords = Keywords {
     file: "ztp/kea-dhcp6.json",
     root: "Dhcp6",
     subnet: "subnet6",
@@ -76,7 +76,7 @@ fn subnet(network: &Network, id: u32, reservations: Value) -> Value {
     subnet
 }
 
-fn class(words: &Words, file: &str) -> Value {
+fn class(words: &Keywords, file: &str) -> Value {
     let (option, length) = (words.user_class, USER_CLASS.len());
     let at = |place: u8| format!("substring(option[{option}].hex,{place},{length}) == '{USER_CLASS}'");
     json!({
@@ -86,11 +86,11 @@ fn class(words: &Words, file: &str) -> Value {
     })
 }
 
-fn boot_file(words: &Words, file: &str) -> Value {
+fn boot_file(words: &Keywords, file: &str) -> Value {
     json!({ "name": words.boot_file, "data": file })
 }
 
-fn reservation(words: &Words, one: &Reservation) -> Value {
+fn reservation(words: &Keywords, one: &Reservation) -> Value {
     let mut made = json!({ "hostname": one.name });
     match &one.identifier {
         Identifier::Mac(mac) => made["hw-address"] = json!(mac.to_string()),

@@ -3,7 +3,7 @@
 //! In: the sum and what it is compared with. Out: a message with the numbers, all steps and suggestions. Invariants:
 //! the data are in fields, so that a later stage can point at a line.
 
-use super::refusal::{Refusal, WayOut};
+use super::refusal::{Refusal, Suggestion};
 use crate::explain::Breakdown;
 use crate::units::Bytes;
 
@@ -37,7 +37,7 @@ pub enum BufferError {
 
 impl BufferError {
     /// Returns suggestions for the help lines of a message; empty if the message is sufficient.
-    pub fn ways_out(&self) -> &[WayOut] {
+    pub fn ways_out(&self) -> &[Suggestion] {
         if let Self::HeadroomDoesNotFit(refusal) = self { &refusal.ways } else { &[] }
     }
 }

@@ -29,7 +29,7 @@ pub struct Refusal {
     /// Maximum headroom, if the profile fixes a share.
     pub share: Option<Bytes>,
     /// Suggestions.
-    pub ways: Vec<WayOut>,
+    pub ways: Vec<Suggestion>,
 }
 
 /// The share of one group of ports.
@@ -54,7 +54,7 @@ pub struct RefusalLine {
 /// A suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WayOut {
+pub enum Suggestion {
     /// Make the class lossy on the cable and mark early.
     Lossy {
         /// The group of ports.
@@ -131,7 +131,7 @@ impl RefusalLine {
     }
 }
 
-fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) -> Vec<WayOut> {
+fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) -> Vec<Suggestion> {
     let fits = |groups: &[PortGroup], division: Division| Sum::of(memory, groups, division).fits();
     let mut ways = Vec::new();
     let worst = groups.iter().max_by_key(|group| group.guaranteed() + group.pooled());
@@ -140,12 +140,12 @@ fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) ->
         // 5 ns per metre in both directions: 0.01 ns per millimetre.
         let round_trip = Nanoseconds(link.cable().millimeters().div_ceil(100));
         let in_flight = link.speed().bytes_in(round_trip).max(Bytes(2 * link.mtu().0));
-        ways.push(WayOut::Lossy { group: group.clone(), ecn_min: in_flight });
+        ways.push(Suggestion::Lossy { group: group.clone(), ecn_min: in_flight });
         if link.cable() >= LONG_HAUL {
-            ways.push(WayOut::TerminateAtDci { group: group.clone(), each: worst.headroom.total() });
+            ways.push(Suggestion::TerminateAtDci { group: group.clone(), each: worst.headroom.total() });
         }
         if let Some(longest) = longest_that_fits(groups, worst, |groups| fits(groups, division)) {
-            ways.push(WayOut::ShorterCable { group, longest });
+            ways.push(Suggestion::ShorterCable { group, longest });
         }
     }
     let most = groups.iter().map(|group| group.classes).max().unwrap_or(0);
@@ -153,9 +153,9 @@ fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) ->
         let capped: Vec<_> = groups.iter().map(|group| group.with_classes_at_most(*classes)).collect();
         fits(&capped, division)
     });
-    ways.extend(fewer.map(|classes| WayOut::FewerClasses { classes }));
+    ways.extend(fewer.map(|classes| Suggestion::FewerClasses { classes }));
     ways.extend(sharing_that_fits(groups, division, fits));
-    ways.push(WayOut::DeeperBuffer { memory: deeper(memory, sum, division) });
+    ways.push(Suggestion::DeeperBuffer { memory: deeper(memory, sum, division) });
     ways
 }
 
@@ -194,14 +194,14 @@ fn sharing_that_fits(
     groups: &[PortGroup],
     division: Division,
     fits: impl Fn(&[PortGroup], Division) -> bool,
-) -> Option<WayOut> {
+) -> Option<Suggestion> {
     let shared: Vec<_> = groups.iter().map(PortGroup::with_shared_headroom).collect::<Option<_>>()?;
     let current = division.ratio().get();
     let ratio = (current + 1..=LARGEST_RATIO).filter_map(NonZeroU32::new).find(|ratio| {
         let shared_headroom = Some(SharedHeadroom { over_subscribe_ratio: *ratio });
         fits(&shared, Division { shared_headroom, ..division })
     });
-    ratio.map(|over_subscribe_ratio| WayOut::ShareHeadroom { over_subscribe_ratio })
+    ratio.map(|over_subscribe_ratio| Suggestion::ShareHeadroom { over_subscribe_ratio })
 }
 
 /// Computes the memory size with which everything would fit.
@@ -260,7 +260,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl fmt::Display for WayOut {
+impl fmt::Display for Suggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lossy { group, ecn_min } => write!(

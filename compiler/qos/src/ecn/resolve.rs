@@ -7,7 +7,7 @@
 use super::error::EcnError;
 use super::fixed::FixedThresholds;
 use super::presets::EcnPreset;
-use super::rule::{Computed, Ecn, Fill};
+use super::rule::{ComputedThresholds, Ecn, Fill};
 use super::{EcnContext, EcnThresholds, Limit};
 use crate::explain::{Breakdown, Unit, exact};
 use crate::units::{Bytes, Speed};
@@ -66,7 +66,7 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
 }
 
 /// A share of the bandwidth-delay product, and a multiple of that; smaller if the buffer requires it.
-fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
+fn computed(rule: ComputedThresholds, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let bdp = port.speed.bytes_in(port.base_rtt);
     terms.bytes(
@@ -189,14 +189,14 @@ mod tests {
     #[test]
     fn computed_starts_at_the_bandwidth_delay_product() {
         // 400 Gb/s x 6 us = 300,000 B, 1,181 cells of 254 B.
-        let found = resolve(Ecn::Computed(Computed::default()), port(400, 2_000_000));
+        let found = resolve(Ecn::Computed(ComputedThresholds::default()), port(400, 2_000_000));
         assert_eq!((found.min(), found.max()), (Bytes(299_974), Bytes(1_199_896)));
         assert_eq!(found.terms().terms()[0].value.to_string(), "300000");
     }
 
     #[test]
     fn computed_gives_way_to_a_small_buffer() {
-        let found = resolve(Ecn::Computed(Computed::default()), port(400, 500_000));
+        let found = resolve(Ecn::Computed(ComputedThresholds::default()), port(400, 500_000));
         assert!(found.max() < Bytes(500_000));
         assert_eq!(found.max().0, found.min().0 * 4);
         assert!(found.origin().contains("the buffer, not the round trip, sets it"), "{}", found.origin());
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn computed_refuses_a_buffer_of_a_few_packets() {
-        let error = Ecn::Computed(Computed::default()).thresholds(&port(400, 20_000)).unwrap_err();
+        let error = Ecn::Computed(ComputedThresholds::default()).thresholds(&port(400, 20_000)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no room for ECN: a minimum of two packets (8636B) and a maximum of 4 times that do not fit below \
@@ -243,7 +243,7 @@ mod tests {
                 base_rtt: Nanoseconds(rtt),
                 limit: Limit::Xoff(Bytes(limit)),
             };
-            let rule = Computed {
+            let rule = ComputedThresholds {
                 min: BdpPercent::new(min).unwrap(),
                 max_over_min: MaxOverMin::new(ratio).unwrap(),
                 probability: Percent::MAX,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fixed::FixedThresholds;
 use super::presets::EcnPreset;
-use crate::codes::{OutOfRange, Percent, bounded};
+use crate::codes::{Percent, RangeError, bounded};
 
 bounded! {
     /// A multiple of the bandwidth-delay product in hundredths.
@@ -37,7 +37,7 @@ pub enum Ecn {
     /// At these shares of what the queue may hold.
     Fill(Fill),
     /// At thresholds computed from speed, round-trip time and buffer.
-    Computed(Computed),
+    Computed(ComputedThresholds),
 }
 
 /// Thresholds as shares of the maximum queue length.
@@ -56,7 +56,7 @@ pub struct Fill {
 /// minimum. Both shrink together if the buffer is too small for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Computed {
+pub struct ComputedThresholds {
     /// The minimum, in percent of the bandwidth-delay product.
     pub min: BdpPercent,
     /// The maximum, in multiples of the minimum.
@@ -65,7 +65,7 @@ pub struct Computed {
     pub probability: Percent,
 }
 
-impl Default for Computed {
+impl Default for ComputedThresholds {
     /// The minimum is one bandwidth-delay product, so that a queue at the minimum keeps the link busy while senders
     /// react. The maximum is four times that, with 20 %, as in the DCQCN configuration of the HPCC simulator
     /// (alibaba-edu/High-Precision-Congestion-Control: 400 KB, 1600 KB and 0.2 at 100G).

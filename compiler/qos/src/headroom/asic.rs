@@ -3,7 +3,7 @@
 //! Out: one [`SpectrumAsic`] per generation. Invariants: the numbers of sonic-buildimage
 //! `platform/mellanox/asic_table.j2` (and its `vs` row), each once.
 
-use crate::explain::{Exact, exact};
+use crate::explain::{ExactFraction, exact};
 use crate::units::Bytes;
 
 /// An ASIC for which SONiC computes headroom with the Mellanox script.
@@ -58,13 +58,13 @@ impl SpectrumAsic {
     }
 
     /// Returns the bytes in MAC and PHY (`mac_phy_delay`, 0.8 KB on every row).
-    pub(super) fn mac_phy() -> Exact {
+    pub(super) fn mac_phy() -> ExactFraction {
         exact(8_u64 * 1024, 10_u8)
     }
 
     /// Returns the bytes that the far end still sends, for speeds without pause quanta (`peer_response_time`, 3.8 KB on
     /// every row).
-    pub(super) fn peer_response() -> Exact {
+    pub(super) fn peer_response() -> ExactFraction {
         exact(38_u64 * 1024, 10_u8)
     }
 

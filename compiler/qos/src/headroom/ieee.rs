@@ -12,7 +12,7 @@ use super::error::HeadroomError;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, interface_bit_times, pause_quanta};
 use super::{Headroom, Model, round_up, whole};
-use crate::explain::{Breakdown, Exact, Unit, exact};
+use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::units::Bytes;
 
 const BOOK: &str = "IEEE 802.1Qbb, as in Cisco Press, congestion in storage networks, ch. 7";
@@ -34,7 +34,7 @@ pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroo
     let mut terms = Breakdown::default();
     terms.push("speed", link.mbps(), Unit::MegabitsPerSecond, "port", "topology");
     terms.push("cable", link.meters(), Unit::Meters, "one way", "topology");
-    let mut bits = |name, value: Exact, formula: String, source| {
+    let mut bits = |name, value: ExactFraction, formula: String, source| {
         terms.push(name, value, Unit::BitTimes, formula, source)
     };
     let (mtu, lossless) = (link.mtu().0, request.traffic().mtu.0);
@@ -85,7 +85,7 @@ pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroo
 }
 
 /// Converts bit times to cells of buffer.
-fn finish(mut terms: Breakdown, total: Exact, request: &Request, cell: Option<Bytes>) -> Headroom {
+fn finish(mut terms: Breakdown, total: ExactFraction, request: &Request, cell: Option<Bytes>) -> Headroom {
     let wire = terms.bytes("bytes on the wire", total / exact(8_u8, 1_u8), "bit times / 8", BOOK);
     let (fill, formula, step) = match cell {
         Some(Bytes(cell)) if cell > u64::from(SMALLEST_ON_WIRE) => {

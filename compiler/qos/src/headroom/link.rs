@@ -5,7 +5,7 @@
 //! formula overflows 128 bits.
 
 use super::error::HeadroomError;
-use crate::explain::{Exact, exact};
+use crate::explain::{ExactFraction, exact};
 use crate::profile::{LosslessTraffic, Profile};
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
@@ -79,11 +79,11 @@ impl Link {
         self.gearbox_delay
     }
 
-    pub(super) fn meters(&self) -> Exact {
+    pub(super) fn meters(&self) -> ExactFraction {
         exact(self.cable.millimeters(), 1_000_u16)
     }
 
-    pub(super) fn mbps(&self) -> Exact {
+    pub(super) fn mbps(&self) -> ExactFraction {
         exact(self.speed.mbps(), 1_u8)
     }
 }

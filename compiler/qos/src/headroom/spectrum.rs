@@ -12,7 +12,7 @@ use super::asic::SpectrumAsic;
 use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, sonic_pause_quanta};
 use super::{Headroom, LIGHT_METERS_PER_SECOND, Model, round_up, whole};
-use crate::explain::{Breakdown, Exact, Unit, exact};
+use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 use crate::units::Bytes;
 
 /// Name of the script.
@@ -98,7 +98,7 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
 }
 
 /// Bytes of cells per byte of the smallest packet, not rounded.
-pub(super) fn small_packet_factor(cell: Bytes) -> (Exact, String) {
+pub(super) fn small_packet_factor(cell: Bytes) -> (ExactFraction, String) {
     if cell.0 > 2 * u64::from(SMALL_PACKET) {
         (exact(cell.0, SMALL_PACKET), format!("{} / {SMALL_PACKET}", cell.0))
     } else {
@@ -106,14 +106,14 @@ pub(super) fn small_packet_factor(cell: Bytes) -> (Exact, String) {
     }
 }
 
-fn worst_case(terms: &mut Breakdown, cell: Bytes) -> Exact {
+fn worst_case(terms: &mut Breakdown, cell: Bytes) -> ExactFraction {
     terms.bytes("cell", exact(cell.0, 1_u8), "buffer allocation unit", TABLE);
     let (factor, formula) = small_packet_factor(cell);
     terms.push("worst-case cell factor", factor.ceil(), Unit::Ratio, format!("{formula}, rounded up"), SCRIPT)
 }
 
 /// Weights the worst case by the share of bytes in small packets, as in the script.
-fn occupancy(terms: &mut Breakdown, request: &Request, worst: Exact) -> Exact {
+fn occupancy(terms: &mut Breakdown, request: &Request, worst: ExactFraction) -> ExactFraction {
     let traffic = request.traffic();
     let (percent, mtu) = (exact(traffic.small_packets.get(), 1_u8), exact(traffic.mtu.0, 1_u8));
     let hundred = exact(100_u8, 1_u8);
@@ -138,7 +138,12 @@ fn occupancy(terms: &mut Breakdown, request: &Request, worst: Exact) -> Exact {
 }
 
 /// Sums the bytes that arrive after the pause was sent.
-fn in_flight(terms: &mut Breakdown, asic: SpectrumAsic, quanta: Option<u32>, request: &Request) -> Exact {
+fn in_flight(
+    terms: &mut Breakdown,
+    asic: SpectrumAsic,
+    quanta: Option<u32>,
+    request: &Request,
+) -> ExactFraction {
     let link = request.link();
     let (meters, mbps) = (link.meters(), link.mbps());
     terms.push("speed", mbps, Unit::MegabitsPerSecond, "port", "topology");
@@ -170,18 +175,18 @@ fn in_flight(terms: &mut Breakdown, asic: SpectrumAsic, quanta: Option<u32>, req
 /// Bytes on the cable in both directions; the divisor is 8,000 in one script and 8,192 in the other.
 pub(super) fn cable(
     terms: &mut Breakdown,
-    meters: Exact,
-    mbps: Exact,
+    meters: ExactFraction,
+    mbps: ExactFraction,
     divisor: u32,
     source: &'static str,
-) -> Exact {
+) -> ExactFraction {
     let value = meters * mbps * exact(2_000_000_000_u64, LIGHT_METERS_PER_SECOND) / exact(divisor, 1_u8);
     let formula = format!("2 x cable x speed x 10^9 / {LIGHT_METERS_PER_SECOND} m/s / {divisor}");
     terms.bytes("bytes on the cable", value, formula, source)
 }
 
 /// Bytes in the gearboxes of both ends.
-pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static str) -> Exact {
+pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static str) -> ExactFraction {
     let link = request.link();
     let delay = exact(link.gearbox_delay().0, 1_u8);
     let value = exact(2_u8, 1_u8) * link.mbps() * delay / exact(8192_u16, 1_u8);
@@ -190,7 +195,7 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
 }
 
 /// SONiC's addition if the packet mix needs over 2 KB less than the worst case.
-fn compensation(terms: &mut Breakdown, xoff: Exact, worst: Exact) -> Exact {
+fn compensation(terms: &mut Breakdown, xoff: ExactFraction, worst: ExactFraction) -> ExactFraction {
     let worst = terms.bytes(
         "XOFF if all packets were small",
         round_up(worst, 1024),

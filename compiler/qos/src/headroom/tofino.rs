@@ -12,7 +12,7 @@ use super::link::Request;
 use super::quanta::{BIT_TIMES_PER_QUANTUM, sonic_pause_quanta};
 use super::spectrum::{cable, gearbox, small_packet_factor};
 use super::{Headroom, Model, round_up, whole};
-use crate::explain::{Breakdown, Exact, Unit, exact};
+use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 
 const SCRIPT: &str = "sonic-swss buffer_headroom_barefoot.lua";
 const TABLE: &str = "sonic-buildimage barefoot asic_table.j2";
@@ -74,7 +74,7 @@ pub(super) fn headroom(request: &Request) -> Headroom {
 }
 
 /// Bytes that the far end sends until it reacts. The script's table ends at 400G, where it counts twice.
-fn peer(terms: &mut Breakdown, request: &Request) -> Exact {
+fn peer(terms: &mut Breakdown, request: &Request) -> ExactFraction {
     let speed = request.link().speed();
     match sonic_pause_quanta(speed).filter(|_| speed.mbps() <= 400_000) {
         Some(quanta) => {

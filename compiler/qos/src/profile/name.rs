@@ -1,6 +1,6 @@
 //! The name of a class or a profile.
 //!
-//! In: text. Out: a [`ClassName`], or [`BadName`]. Invariants: a name is a legal table name on every target.
+//! In: text. Out: a [`ClassName`], or [`NameError`]. Invariants: a name is a legal table name on every target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A name that is not legal on the targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` cannot name {what}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
-pub struct BadName {
+pub struct NameError {
     /// The name.
     pub name: String,
     /// The kind of object, with its article.
@@ -26,7 +26,7 @@ pub struct ClassName(Box<str>);
 
 impl ClassName {
     /// Checks a name: 1 to 32 of `[A-Za-z0-9_-]`, a letter or digit first (`sonic-types` YANG).
-    pub fn new(name: &str) -> Result<Self, BadName> {
+    pub fn new(name: &str) -> Result<Self, NameError> {
         let rest = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
         let legal = name.len() <= 32
             && name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric())
@@ -34,7 +34,7 @@ impl ClassName {
         if legal {
             Ok(Self(name.into()))
         } else {
-            Err(BadName { name: name.to_owned(), what: "a class or profile" })
+            Err(NameError { name: name.to_owned(), what: "a class or profile" })
         }
     }
 
@@ -56,17 +56,17 @@ impl fmt::Display for ClassName {
 }
 
 impl FromStr for ClassName {
-    type Err = BadName;
+    type Err = NameError;
 
-    fn from_str(name: &str) -> Result<Self, BadName> {
+    fn from_str(name: &str) -> Result<Self, NameError> {
         Self::new(name)
     }
 }
 
 impl TryFrom<String> for ClassName {
-    type Error = BadName;
+    type Error = NameError;
 
-    fn try_from(name: String) -> Result<Self, BadName> {
+    fn try_from(name: String) -> Result<Self, NameError> {
         Self::new(&name)
     }
 }

@@ -8,7 +8,7 @@ use super::name::ClassName;
 
 /// A key of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub enum ProfileKey {
     /// A key of the profile.
     Key(&'static str),
     /// A key of the watchdog.
@@ -20,61 +20,67 @@ pub enum Written {
 }
 
 /// A field of classes: that of each class, then the classes.
-fn of(classes: &[&ClassName], field: &'static str) -> Vec<Written> {
-    let fields = classes.iter().map(|class| Written::Field((*class).clone(), field));
-    fields.chain(classes.iter().map(|class| Written::Class((*class).clone()))).collect()
+fn of(classes: &[&ClassName], field: &'static str) -> Vec<ProfileKey> {
+    let fields = classes.iter().map(|class| ProfileKey::Field((*class).clone(), field));
+    fields.chain(classes.iter().map(|class| ProfileKey::Class((*class).clone()))).collect()
 }
 
 /// Several fields of two classes, then the classes.
-fn both(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<Written> {
-    let mut written: Vec<Written> =
+fn keys_of_classes(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<ProfileKey> {
+    let mut written: Vec<ProfileKey> =
         fields.iter().flat_map(|field| of(&classes, field).into_iter().take(2)).collect();
-    written.extend(classes.map(|class| Written::Class(class.clone())));
+    written.extend(classes.map(|class| ProfileKey::Class(class.clone())));
     written
 }
 
 impl ProfileError {
     /// Returns the keys of the error; the first that is in the file is its place.
-    pub fn written(&self) -> Vec<Written> {
+    pub fn written(&self) -> Vec<ProfileKey> {
         match self {
-            Self::UnknownPreset { .. } => vec![Written::Key("base")],
-            Self::TooManyClasses { .. } | Self::NoData | Self::NoClasses => vec![Written::Key("classes")],
-            Self::MissingField { class, .. } => vec![Written::Class(class.clone())],
+            Self::UnknownPreset { .. } => vec![ProfileKey::Key("base")],
+            Self::TooManyClasses { .. } | Self::NoData | Self::NoClasses => vec![ProfileKey::Key("classes")],
+            Self::MissingField { class, .. } => vec![ProfileKey::Class(class.clone())],
             Self::UnknownClass { field, .. } => {
-                vec![Written::Key(field.split('.').next().unwrap_or(field))]
+                vec![ProfileKey::Key(field.split('.').next().unwrap_or(field))]
             }
             Self::NoDscp { class, .. } => of(&[class], "dscp"),
             Self::RoleTwice { first, second, .. } => of(&[first, second], "role"),
             Self::DscpTwice { first, second, .. } => of(&[first, second], "dscp"),
             Self::TrafficClassTwice { first, second, .. } => of(&[first, second], "tc"),
-            Self::QueueConflict { first, second, field, .. } => both([first, second], [field, "queue"]),
-            Self::GroupConflict { first, second, .. } => {
-                both([first, second], ["ingress_threshold", "priority_group"])
+            Self::QueueConflict { first, second, field, .. } => {
+                keys_of_classes([first, second], [field, "queue"])
             }
-            Self::GroupShared { lossless, other, .. } => both([lossless, other], ["priority_group", "pfc"]),
-            Self::PriorityShared { lossless, other, .. } => both([other, lossless], ["priority", "tc"]),
+            Self::GroupConflict { first, second, .. } => {
+                keys_of_classes([first, second], ["ingress_threshold", "priority_group"])
+            }
+            Self::GroupShared { lossless, other, .. } => {
+                keys_of_classes([lossless, other], ["priority_group", "pfc"])
+            }
+            Self::PriorityShared { lossless, other, .. } => {
+                keys_of_classes([other, lossless], ["priority", "tc"])
+            }
             Self::NoPriority { class, .. } => of(&[class], "tc"),
             Self::TrimsLossless { class } | Self::TrimWithoutTrimming { class } => of(&[class], "trim"),
             Self::RoleConflict { class, field, .. } => {
                 let field = if field.starts_with("ecn") { "ecn" } else { "trim" };
                 let mut written = of(&[class], field);
-                written.insert(1, Written::Field(class.clone(), "role"));
+                written.insert(1, ProfileKey::Field(class.clone(), "role"));
                 written
             }
-            Self::TrimmingUnused | Self::TrimmedDscpTwice { .. } => vec![Written::Key("trimming")],
+            Self::TrimmingUnused | Self::TrimmedDscpTwice { .. } => vec![ProfileKey::Key("trimming")],
             Self::TrimmedDscp { wanted, found, .. } => {
-                [Written::Key("trimming")].into_iter().chain(of(&[wanted, found], "dscp")).collect()
+                [ProfileKey::Key("trimming")].into_iter().chain(of(&[wanted, found], "dscp")).collect()
             }
             Self::TrimTrafficClass { class, .. } => {
                 let mut written = of(&[class], "tc");
-                written.insert(0, Written::Key("trimming"));
+                written.insert(0, ProfileKey::Key("trimming"));
                 written
             }
             Self::EcnOrder { class, .. } | Self::EcnNeverMarks { class } => of(&[class], "ecn"),
             Self::WatchdogRange { field, .. } | Self::WatchdogPoll { field, .. } => {
-                vec![Written::Watchdog(field), Written::Key("watchdog")]
+                vec![ProfileKey::Watchdog(field), ProfileKey::Key("watchdog")]
             }
-            Self::WatchdogUnused => vec![Written::Key("watchdog")],
+            Self::WatchdogUnused => vec![ProfileKey::Key("watchdog")],
         }
     }
 

@@ -76,7 +76,7 @@ fn address(table: &PathTable<'_>, list: &[Usid]) -> u128 {
     u128::from(table.segments.address(list))
 }
 
-fn denied(denied: &closc_plan::Denied) -> Denied {
+fn denied(denied: &closc_plan::DeniedPaths) -> Denied {
     let scope = denied.scope;
     Denied {
         plane: denied.plane.0,

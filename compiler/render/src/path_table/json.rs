@@ -3,7 +3,8 @@
 
 use closc_artefacts::path_table as form;
 use closc_plan::{
-    Denied, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane, TableSegments,
+    DeniedPaths, Destination, PathKind, PathTable, Probe, ProbeKind, Scope, TableNic, TablePlane,
+    TableSegments,
 };
 use closc_qos::profile::Profile;
 use closc_topology::{Role, SegmentPlan};
@@ -125,7 +126,7 @@ fn destination(table: &PathTable<'_>, destination: &Destination) -> form::Destin
     }
 }
 
-fn denied(denied: &Denied) -> form::Denied {
+fn denied(denied: &DeniedPaths) -> form::Denied {
     let Scope { source, uplinks, t1_uplinks, zone, group, downlink } = denied.scope;
     form::Denied {
         plane: denied.plane.0,

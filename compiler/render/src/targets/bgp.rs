@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 
 use closc_artefacts::{Family, Prefix};
-use closc_plan::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, DeviceIntent};
+use closc_plan::{
+    AcceptedPrefixes, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, DeviceIntent,
+};
 use serde::Serialize;
 
 use super::order::natural;
@@ -131,7 +133,7 @@ impl<'a> BgpView<'a> {
     }
 }
 
-fn accepted(accepted: &Accepted) -> AcceptedView {
+fn accepted(accepted: &AcceptedPrefixes) -> AcceptedView {
     let length = Prefix::new_assert(accepted.within.addr(), accepted.length).length();
     AcceptedView { within: accepted.within.to_string(), length }
 }

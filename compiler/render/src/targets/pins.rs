@@ -17,6 +17,6 @@ pub(super) struct Pins;
 impl Target for Pins {
     fn device(&self, intent: &DeviceIntent<'_>, _: &Templates) -> Result<Vec<Artefact>, RenderError> {
         let path = paths::switch(&intent.name, paths::CONFIG_DB);
-        Ok(vec![Artefact::new(path, sonic::config_db(intent, sonic::Routed::ByController)?)])
+        Ok(vec![Artefact::new(path, sonic::config_db(intent, sonic::RouteWriter::ByController)?)])
     }
 }

@@ -40,7 +40,7 @@ impl Target for Sonic {
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
         let path = |file: &str| paths::switch(&intent.name, file);
         let mut artefacts =
-            vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent, Routed::ByConfiguration)?)];
+            vec![Artefact::new(path(paths::CONFIG_DB), config_db(intent, RouteWriter::ByConfiguration)?)];
         if intent.bgp.is_some() {
             let text = templates.render("sonic/frr.conf.j2", &intent.name, &frr::View::of(intent)?)?;
             artefacts.push(Artefact::new(path(paths::FRR_CONF), text));
@@ -51,7 +51,7 @@ impl Target for Sonic {
 
 /// Writer of port addresses, neighbours and routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Routed {
+pub(super) enum RouteWriter {
     /// CONFIG_DB, or `frr.conf`.
     ByConfiguration,
     /// A controller, over P4Runtime: CONFIG_DB has only the ids of the switch and its ports.
@@ -59,7 +59,7 @@ pub(super) enum Routed {
 }
 
 /// Writes every table, in alphabetical order.
-pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec<u8>, RenderError> {
+pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: RouteWriter) -> Result<Vec<u8>, RenderError> {
     let view = &View::of(intent, routed);
     let qos = Qos::of(view)?;
     let out = &mut Document::with_capacity((intent.ports.len() + 8) * BYTES_PER_PORT);
@@ -79,7 +79,7 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec
     neighbours::devices(out, view);
     qos.code_points(out);
     device::counters(out, view);
-    if routed == Routed::ByConfiguration {
+    if routed == RouteWriter::ByConfiguration {
         ports::interfaces(out, view);
     }
     management::discovery(out);
@@ -88,8 +88,8 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec
     management::address(out, view);
     management::port(out, view);
     match routed {
-        Routed::ByConfiguration => neighbours::addresses(out, view),
-        Routed::ByController => device::number(out),
+        RouteWriter::ByConfiguration => neighbours::addresses(out, view),
+        RouteWriter::ByController => device::number(out),
     }
     management::time(out, view);
     management::time_servers(out, view);
@@ -102,7 +102,7 @@ pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec
     management::inventory(out, view);
     segments::locators(out, view);
     segments::sids(out, view);
-    if routed == Routed::ByConfiguration {
+    if routed == RouteWriter::ByConfiguration {
         routes::routes(out, view);
     }
     device::hashing(out, view);

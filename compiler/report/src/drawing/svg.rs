@@ -57,7 +57,7 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     groups(&mut out, drawing, grid, head);
     cables(&mut out, drawing, grid, head);
     for node in &drawing.nodes {
-        let (x, y, wide) = (grid.left(node), head + top(node.row), grid.wide(node.span));
+        let (x, y, wide) = (grid.x_offset(node), head + top(node.row), grid.wide(node.span));
         let middle = x + wide / 2;
         let _ = writeln!(
             out,
@@ -78,13 +78,13 @@ fn cables(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
         let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
         let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
         if drawing.between.iter().any(|(row, _)| *row == lower.row) {
-            let [from_x, to_x] = [upper, lower].map(|node| grid.left(node) + grid.wide(node.span) / 2);
+            let [from_x, to_x] = [upper, lower].map(|node| grid.x_offset(node) + grid.wide(node.span) / 2);
             let _ = writeln!(out, "<path class=\"line\" d=\"M{from_x} {from_y}L{to_x} {to_y}\"/>");
             continue;
         }
         // The line is at the left edge of the narrower box, so that the text beside it has the width of this box.
         let narrow = if upper.span > lower.span { lower } else { upper };
-        let x = grid.left(narrow) + BESIDE;
+        let x = grid.x_offset(narrow) + BESIDE;
         let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
         text(out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
     }
@@ -115,7 +115,7 @@ impl Grid {
         Grid { column: drawing.nodes.iter().map(needs).max().unwrap_or(0).max(COLUMN) }
     }
 
-    fn left(self, node: &Node) -> usize {
+    fn x_offset(self, node: &Node) -> usize {
         MARGIN + node.column * self.column
     }
 

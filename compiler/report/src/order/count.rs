@@ -30,14 +30,14 @@ pub(super) struct Rack {
 }
 
 /// Result of counting.
-pub(super) struct Counted {
+pub(super) struct OrderCounts {
     pub switches: Vec<(SwitchKind, u64)>,
     pub modules: Vec<(ModuleKind, u64)>,
     pub racks: Vec<Rack>,
 }
 
 /// Counts all switches, and the modules in their cages and in those of NICs.
-pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
+pub(super) fn count(plan: &Plan, entries: &[Entry]) -> OrderCounts {
     let fabric = plan.fabric();
     let topology = plan.topology();
     let mut kinds: BTreeMap<(SmolStr, &str), (SwitchKind, u64)> = BTreeMap::new();
@@ -59,7 +59,7 @@ pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
         *modules.entry(ModuleKind::of_nic(plan, &entry.medium)).or_default() += entry.lower_cages;
     }
     let modules = modules.into_iter().filter(|(kind, count)| *count > 0 && !kind.is_assembly());
-    Counted {
+    OrderCounts {
         switches: kinds.into_values().collect(),
         modules: modules.collect(),
         racks: racks.into_values().collect(),

@@ -10,9 +10,9 @@ use closc_plan::NextHops;
 use closc_topology::{Link, Switch, TierId, ZoneId};
 
 use super::{Splitting, mix, pick};
-use crate::load::PerLink;
+use crate::load::LinkValues;
 use crate::network::{Kind, Network};
-use crate::split::Run;
+use crate::split::GroupPair;
 
 /// Members of a next-hop group: indices of cables, with weights.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -157,7 +157,14 @@ impl Hops {
     }
 
     /// Splits a rate by weight at every switch.
-    pub(super) fn carry(&self, network: &Network, run: Run, ups: &Members, rate: f64, load: &mut PerLink) {
+    pub(super) fn carry(
+        &self,
+        network: &Network,
+        run: GroupPair,
+        ups: &Members,
+        rate: f64,
+        load: &mut LinkValues,
+    ) {
         let shape = &network.shape;
         let mut at_last = vec![0.0; shape.t1s];
         let mut at_top = vec![0.0; if run.far { shape.t2s } else { 0 }];
@@ -187,9 +194,16 @@ impl Hops {
     }
 
     /// Adds one flow, which switches of some tiers split by weight, and all others hash.
-    pub(super) fn split(&self, network: &Network, run: Run, ups: &Members, flow: Flow, load: &mut PerLink) {
+    pub(super) fn split(
+        &self,
+        network: &Network,
+        run: GroupPair,
+        ups: &Members,
+        flow: Flow,
+        load: &mut LinkValues,
+    ) {
         let shape = &network.shape;
-        let last = |t1: usize, gbps: f64, load: &mut PerLink| {
+        let last = |t1: usize, gbps: f64, load: &mut LinkValues| {
             for (at, part) in flow.parts(&self.last[t1], TierId::T1, 3) {
                 load.t0_down[at] += gbps * part;
             }
@@ -218,11 +232,11 @@ impl Hops {
     pub(super) fn walk(
         &self,
         network: &Network,
-        run: Run,
+        run: GroupPair,
         ups: &Members,
         flow: u64,
         gbps: f64,
-        load: &mut PerLink,
+        load: &mut LinkValues,
     ) {
         let shape = &network.shape;
         let choose = |ways: &Members, tier: u64| ways.choose(mix(flow ^ tier));

@@ -3,15 +3,15 @@
 //! In: a placement. Out: the rate that cables allow each commodity. Invariants: a commodity that the placement
 //! spreads over several cables is limited by the fullest of them.
 
-use super::{Least, Unit, is_bottleneck, level};
+use super::{LowestRate, Unit, is_bottleneck, level};
 use crate::ecmp::{self, Spreading};
 use crate::host::Problem;
-use crate::load::{PerLink, Stage};
+use crate::load::{LinkValues, Stage};
 use crate::placement::Placement;
-use crate::split::{Parts, Run, share};
+use crate::split::{GroupPair, PlaneFractions, share};
 
 /// Use of a cable: its stage, its index, and the fraction of a commodity on it, in each plane of a kind.
-type Use = (Stage, u32, f64);
+type CableUse = (Stage, u32, f64);
 
 /// The cables that commodities use: the placement with the seed of its hash.
 pub(crate) struct Footprints<'a> {
@@ -34,10 +34,10 @@ impl Footprints<'_> {
 const KEPT_MAX: usize = 1 << 22;
 
 /// The uses of one commodity in one kind of planes.
-struct Kept {
+struct CommodityUses {
     kind: usize,
     commodity: usize,
-    uses: Vec<Use>,
+    uses: Vec<CableUse>,
 }
 
 /// The cables between switches during the rounds.
@@ -45,22 +45,22 @@ pub(super) struct Cables<'a> {
     problem: Problem<'a>,
     footprints: &'a Footprints<'a>,
     /// The uses of all commodities; `None` if there are too many to keep.
-    kept: Option<Vec<Kept>>,
+    kept: Option<Vec<CommodityUses>>,
     /// Rate of the stopped pairs on each cable.
-    taken: Vec<PerLink>,
+    taken: Vec<LinkValues>,
     /// Number of rising pairs on each cable.
-    pairs: Vec<PerLink>,
+    pairs: Vec<LinkValues>,
     /// The lowest rate of the rising pairs on each cable.
-    held: Vec<PerLink>,
+    held: Vec<LinkValues>,
     /// The rate that the cables of each commodity allow.
-    least: Vec<Least>,
+    least: Vec<LowestRate>,
     /// The lowest rate at which a cable of each commodity is a bottleneck; NaN if none is.
     done: Vec<f64>,
 }
 
 impl<'a> Cables<'a> {
     pub(super) fn new(problem: &Problem<'a>, footprints: &'a Footprints<'a>) -> Self {
-        let zero = vec![PerLink::zero(&problem.network.shape); problem.network.kinds.len()];
+        let zero = vec![LinkValues::zero(&problem.network.shape); problem.network.kinds.len()];
         let count = problem.commodities.all.len();
         let mut cables = Cables {
             problem: *problem,
@@ -69,14 +69,14 @@ impl<'a> Cables<'a> {
             taken: zero.clone(),
             pairs: zero.clone(),
             held: zero,
-            least: vec![Least::NONE; count],
+            least: vec![LowestRate::NONE; count],
             done: vec![f64::NAN; count],
         };
         let (mut kept, mut uses_kept) = (Vec::new(), 0);
         cables.visit(|kind, commodity, uses| {
             uses_kept += uses.len();
             if uses_kept <= KEPT_MAX {
-                kept.push(Kept { kind, commodity, uses: uses.to_vec() });
+                kept.push(CommodityUses { kind, commodity, uses: uses.to_vec() });
             }
         });
         cables.kept = (uses_kept <= KEPT_MAX).then_some(kept);
@@ -84,7 +84,7 @@ impl<'a> Cables<'a> {
     }
 
     /// Calls `each` with the uses of every commodity in every kind of planes.
-    fn visit(&self, mut each: impl FnMut(usize, usize, &[Use])) {
+    fn visit(&self, mut each: impl FnMut(usize, usize, &[CableUse])) {
         match &self.kept {
             Some(kept) => kept.iter().for_each(|kept| each(kept.kind, kept.commodity, &kept.uses)),
             None => computed(&self.problem, self.footprints, each),
@@ -103,7 +103,7 @@ impl<'a> Cables<'a> {
                 stopped[unit.commodity] += unit.pairs * unit.rate;
             }
         }
-        let zero = vec![PerLink::zero(shape); self.taken.len()];
+        let zero = vec![LinkValues::zero(shape); self.taken.len()];
         let (mut taken, mut pairs) = (zero.clone(), zero);
         self.visit(|kind, commodity, uses| {
             for (stage, at, part) in uses {
@@ -111,7 +111,7 @@ impl<'a> Cables<'a> {
                 *pairs[kind].at(*stage, *at as usize) += rising[commodity] * part;
             }
         });
-        let mut least = vec![Least::NONE; count];
+        let mut least = vec![LowestRate::NONE; count];
         self.visit(|kind, commodity, uses| {
             for (stage, at, _) in uses {
                 let at = *at as usize;
@@ -123,7 +123,7 @@ impl<'a> Cables<'a> {
     }
 
     /// Returns the rate that the cables of a commodity allow it.
-    pub(super) fn least(&self, commodity: usize) -> Least {
+    pub(super) fn least(&self, commodity: usize) -> LowestRate {
         self.least[commodity]
     }
 
@@ -166,12 +166,16 @@ impl<'a> Cables<'a> {
 }
 
 /// Computes the uses.
-fn computed(problem: &Problem<'_>, footprints: &Footprints<'_>, mut each: impl FnMut(usize, usize, &[Use])) {
+fn computed(
+    problem: &Problem<'_>,
+    footprints: &Footprints<'_>,
+    mut each: impl FnMut(usize, usize, &[CableUse]),
+) {
     let network = problem.network;
     let all = &problem.commodities.all;
     let mut uses = Vec::new();
-    let mut scratch = PerLink::zero(&network.shape);
-    let mut found = |kind: usize, at: usize, run: Run, load: &mut PerLink| {
+    let mut scratch = LinkValues::zero(&network.shape);
+    let mut found = |kind: usize, at: usize, run: GroupPair, load: &mut LinkValues| {
         uses.clear();
         let gbps = all[at].gbps;
         load.take(&network.shape, (run.a, run.b), |stage, at, carried| {
@@ -181,9 +185,9 @@ fn computed(problem: &Problem<'_>, footprints: &Footprints<'_>, mut each: impl F
     };
     match footprints.placement {
         Placement::Sprayed(splits) => {
-            let mut parts = Parts::default();
+            let mut parts = PlaneFractions::default();
             for (at, commodity) in all.iter().enumerate() {
-                let Some(run) = Run::of(network, problem.sides, commodity) else { continue };
+                let Some(run) = GroupPair::of(network, problem.sides, commodity) else { continue };
                 let weights = splits[at].as_deref();
                 for kind in 0..network.kinds.len() {
                     let rate = commodity.gbps * share(network, commodity, weights, kind);

@@ -3,7 +3,7 @@
 //! In: units. Out: the rate that ports allow each unit. Invariants: results are exact for each NIC, even if a demand
 //! names single NICs; a unit between complete classes takes as much time as one between two NICs.
 
-use super::{Footprints, Least, Unit, is_bottleneck, level};
+use super::{Footprints, LowestRate, Unit, is_bottleneck, level};
 use crate::class::Classes;
 use crate::host::Problem;
 use crate::load::Stage;
@@ -40,7 +40,7 @@ pub(super) struct Ports<'a> {
 }
 
 /// The NICs of a unit on one side: a complete class with the number of peers per NIC, or some of its NICs with theirs.
-enum Where {
+enum UnitNics {
     Class(usize, f64),
     Nics(Vec<(usize, f64)>),
 }
@@ -76,7 +76,7 @@ impl<'a> Ports<'a> {
     }
 
     /// Finds the NICs of a unit, each with the number of its peers.
-    fn place(&self, unit: &Unit<'_>, side: Side) -> Where {
+    fn place(&self, unit: &Unit<'_>, side: Side) -> UnitNics {
         let (own, far, place, far_place) = match side {
             Side::Sends => (&unit.from, &unit.to, unit.demand.from, unit.demand.to),
             Side::Receives => (&unit.to, &unit.from, unit.demand.to, unit.demand.from),
@@ -85,7 +85,7 @@ impl<'a> Ports<'a> {
         let classes = self.classes(side);
         let all_meet_as_many = unit.same == 0 || (unit.same == own.nics && unit.same == far.nics);
         if all_meet_as_many && classes.all[own.class].nics == own.nics {
-            return Where::Class(own.class, if unit.same == 0 { peers } else { peers - 1.0 });
+            return UnitNics::Class(own.class, if unit.same == 0 { peers } else { peers - 1.0 });
         }
         let far_classes = self.classes(if side == Side::Sends { Side::Receives } else { Side::Sends });
         let (network, topology) = (self.problem.network, self.problem.topology);
@@ -96,7 +96,7 @@ impl<'a> Ports<'a> {
                 && far_place.holds(topology, network.shape.nic_at(nic));
             peers - f64::from(u8::from(both))
         };
-        Where::Nics(members.map(|nic| (nic, peers_of(nic))).filter(|(_, peers)| *peers > 0.0).collect())
+        UnitNics::Nics(members.map(|nic| (nic, peers_of(nic))).filter(|(_, peers)| *peers > 0.0).collect())
     }
 
     /// Divides the remaining capacity of every port among its rising pairs.
@@ -120,8 +120,8 @@ impl<'a> Ports<'a> {
                         }
                     };
                     match &place {
-                        Where::Class(class, peers) => add(CLASS, *class, *peers),
-                        Where::Nics(nics) => nics.iter().for_each(|(nic, peers)| add(NIC, *nic, *peers)),
+                        UnitNics::Class(class, peers) => add(CLASS, *class, *peers),
+                        UnitNics::Nics(nics) => nics.iter().for_each(|(nic, peers)| add(NIC, *nic, *peers)),
                     }
                 }
             }
@@ -141,15 +141,15 @@ impl<'a> Ports<'a> {
     }
 
     /// Returns the rate that the ports of a unit allow it.
-    pub(super) fn least(&self, unit: &Unit<'_>, side: Side) -> Least {
-        let mut least = Least::NONE;
-        let (number, stage) = numbered(side);
+    pub(super) fn least(&self, unit: &Unit<'_>, side: Side) -> LowestRate {
+        let mut least = LowestRate::NONE;
+        let (number, stage) = side_stage(side);
         let place = self.place(unit, side);
         for (kind, lane) in self.lanes[number].iter().enumerate() {
             if self.share(unit.commodity, kind) > 0.0 {
                 match &place {
-                    Where::Class(class, _) => least.lower(lane.level[CLASS][*class], stage),
-                    Where::Nics(nics) => {
+                    UnitNics::Class(class, _) => least.lower(lane.level[CLASS][*class], stage),
+                    UnitNics::Nics(nics) => {
                         for (nic, _) in nics {
                             least.lower(lane.level[NIC][*nic], stage);
                         }
@@ -176,8 +176,8 @@ impl<'a> Ports<'a> {
                     let mut lower =
                         |which: usize, at: usize| held[which][at] = held[which][at].min(unit.rate);
                     match &place {
-                        Where::Class(class, _) => lower(CLASS, *class),
-                        Where::Nics(nics) => nics.iter().for_each(|(nic, _)| lower(NIC, *nic)),
+                        UnitNics::Class(class, _) => lower(CLASS, *class),
+                        UnitNics::Nics(nics) => nics.iter().for_each(|(nic, _)| lower(NIC, *nic)),
                     }
                 }
             }
@@ -198,19 +198,19 @@ impl<'a> Ports<'a> {
 
     /// Returns whether a port of a unit is a bottleneck.
     pub(super) fn is_bottleneck(&self, unit: &Unit<'_>, side: Side) -> bool {
-        let (number, _) = numbered(side);
+        let (number, _) = side_stage(side);
         let place = self.place(unit, side);
         self.lanes[number].iter().enumerate().any(|(kind, lane)| {
             self.share(unit.commodity, kind) > 0.0
                 && match &place {
-                    Where::Class(class, _) => lane.done[CLASS][*class],
-                    Where::Nics(nics) => nics.iter().any(|(nic, _)| lane.done[NIC][*nic]),
+                    UnitNics::Class(class, _) => lane.done[CLASS][*class],
+                    UnitNics::Nics(nics) => nics.iter().any(|(nic, _)| lane.done[NIC][*nic]),
                 }
         })
     }
 }
 
-fn numbered(side: Side) -> (usize, Stage) {
+fn side_stage(side: Side) -> (usize, Stage) {
     match side {
         Side::Sends => (0, Stage::NicUp),
         Side::Receives => (1, Stage::NicDown),

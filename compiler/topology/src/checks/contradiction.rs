@@ -6,7 +6,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Link;
 use crate::coordinate::Subject;
-use crate::draft::{Draft, Entry, Listed};
+use crate::draft::{Draft, Entry, ExceptionList};
 use crate::suggest::shorten;
 
 /// Something absent is drained, recabled or given other hardware.
@@ -21,9 +21,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Looks for absent elements in the other lists.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let absent = Absent::new(draft);
+    let absent = AbsentElements::new(draft);
     for (list, entry) in draft.exceptions.all() {
-        let (Ok(target), false) = (&entry.subject, list == Listed::Absent) else { continue };
+        let (Ok(target), false) = (&entry.subject, list == ExceptionList::Absent) else { continue };
         let Some(reason) = absent.reason(draft, *target) else { continue };
         out.push(
             Diagnostic::error(
@@ -38,12 +38,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// The absent elements.
-pub(super) struct Absent<'a>(BTreeMap<Subject, &'a Entry>);
+pub(super) struct AbsentElements<'a>(BTreeMap<Subject, &'a Entry>);
 
-impl<'a> Absent<'a> {
+impl<'a> AbsentElements<'a> {
     pub(super) fn new(draft: &'a Draft<'_>) -> Self {
         let named = draft.exceptions.absent.iter();
-        Absent(named.filter_map(|entry| Some((entry.subject.clone().ok()?, entry))).collect())
+        AbsentElements(named.filter_map(|entry| Some((entry.subject.clone().ok()?, entry))).collect())
     }
 
     /// Returns the absent element because of which another one is absent: itself, or one that it is attached to.

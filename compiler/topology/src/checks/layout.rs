@@ -21,14 +21,14 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the layout of every tier.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
-        let Some(name) = stated(draft, tier.id) else { continue };
+        let Some(name) = layout_name(draft, tier.id) else { continue };
         if let Some(found) = judge(tier, name) {
             out.push(found);
         }
     }
 }
 
-fn stated<'a>(draft: &'a Draft<'_>, tier: TierId) -> Option<&'a Spanned<SmolStr>> {
+fn layout_name<'a>(draft: &'a Draft<'_>, tier: TierId) -> Option<&'a Spanned<SmolStr>> {
     let tiers = &draft.doc.tiers;
     match tier {
         TierId::T0 => tiers.t0.layout.as_ref(),

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 use super::host_bits::pools;
 use super::unusable_pool::range_of;
-use crate::draft::{Draft, MANAGEMENT_COLUMNS, ManagementFault, Unusable};
+use crate::draft::{Draft, ListFault, MANAGEMENT_COLUMNS, ManagementFault};
 use crate::field;
 use crate::model::ManagementPort;
 
@@ -28,7 +28,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks each line, and all lines together.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.management.unusable == Some(Unusable::Foreign) {
+    if draft.management.unusable == Some(ListFault::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the list of management ports does not name its columns")
                 .at(

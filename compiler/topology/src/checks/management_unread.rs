@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use super::words::or_omit;
-use crate::draft::{Draft, Unusable};
+use crate::draft::{Draft, ListFault};
 use crate::field;
 
 /// The list of management ports cannot be read.
@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks that the file was read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let file = draft.doc.addresses.as_ref().and_then(|own| own.management_list.as_ref());
-    let (Some(Unusable::Unread(why)), Some(file)) = (&draft.management.unusable, file) else { return };
+    let (Some(ListFault::Unread(why)), Some(file)) = (&draft.management.unusable, file) else { return };
     out.push(
         Diagnostic::error(&RULE, format!("the management ports in `{}` cannot be read", file.value))
             .at(file.span, why.clone())

@@ -26,12 +26,12 @@ pub(crate) static RULE: Rule = Rule {
 /// Reports names that cannot be read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let default = Naming::default_for(draft.has_zones());
-    let mut of_default: Vec<(&Entry, Meant)> = Vec::new();
+    let mut of_default: Vec<(&Entry, LocalName)> = Vec::new();
     for entry in draft.named() {
         if entry.subject != Err(NameFault::Unreadable) {
             continue;
         }
-        if let Some(meant) = renamed(draft, &default, entry) {
+        if let Some(meant) = local_name(draft, &default, entry) {
             of_default.push((entry, meant));
             continue;
         }
@@ -74,7 +74,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// The name in this fabric of an element that is named by the default patterns.
-enum Meant {
+enum LocalName {
     /// This name, perhaps with ranges.
     Name(String),
     /// A name that cannot be rewritten as a whole, such as that of a cable.
@@ -83,7 +83,7 @@ enum Meant {
 
 /// Returns the name in this fabric of an element that is named by the default patterns; `None` if the name does not
 /// match them.
-fn renamed(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Meant> {
+fn local_name(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<LocalName> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;
     let device = |name: &str| {
@@ -92,17 +92,17 @@ fn renamed(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Meant> 
         switch.or_else(node).map(String::from)
     };
     if let Some(meant) = rewritten(&entry.written, device) {
-        return Some(Meant::Name(meant));
+        return Some(LocalName::Name(meant));
     }
     let name = &entry.name;
     let is_default = device(name).is_some()
         || find_link(&draft.shape, default, name) != Err(NameFault::Unreadable)
         || default.parse_nic(name).is_some();
-    is_default.then_some(Meant::Several)
+    is_default.then_some(LocalName::Several)
 }
 
 /// Reports once that names follow the default patterns.
-fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Diagnostic {
+fn replaced(draft: &Draft<'_>, first: &Entry, meant: &LocalName, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {
         1 => format!("`{name}` is a name of the default pattern, which `naming` replaces"),
@@ -116,8 +116,8 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
         .and(draft.at(field!("naming")), "replaced here")
         .note(format!("names look like {}", samples(&draft.names.naming)));
     match meant {
-        Meant::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
-        Meant::Several => diagnostic.help("write names as defined by `naming`"),
+        LocalName::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
+        LocalName::Several => diagnostic.help("write names as defined by `naming`"),
     }
 }
 

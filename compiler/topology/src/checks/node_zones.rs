@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use crate::checks::words::{count, either};
 use crate::draft::Draft;
 use crate::field;
-use crate::read::Named;
+use crate::read::NameMap;
 
 /// Nodes cannot be spread over zones as stated.
 pub(crate) static RULE: Rule = Rule {
@@ -46,11 +46,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         );
         return;
     }
-    alike(draft, out);
+    compare_zones(draft, out);
 }
 
 /// Compares the zones that share nodes.
-fn alike(draft: &Draft<'_>, out: &mut Diagnostics) {
+fn compare_zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (hosts, own) = (&draft.doc.hosts, draft.zones_per_node);
     let site = |zone: u64| {
         let mut sites = draft.doc.sites.iter().flatten();
@@ -90,6 +90,6 @@ fn alike(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// Returns the value that the file states for a zone.
-fn stated<T, V>(named: Option<&Named<u16, T>>, zone: u64, value: impl Fn(&T) -> V) -> Option<V> {
+fn stated<T, V>(named: Option<&NameMap<u16, T>>, zone: u64, value: impl Fn(&T) -> V) -> Option<V> {
     named?.0.iter().find(|(at, _)| u64::from(at.value) == zone).map(|(_, own)| value(own))
 }

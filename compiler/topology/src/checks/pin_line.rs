@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use crate::draft::{Draft, PinFault, Unusable};
+use crate::draft::{Draft, ListFault, PinFault};
 use crate::field;
 
 /// A line of the file of pins is not a pin.
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the lines.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.pins.unusable == Some(Unusable::Foreign) {
+    if draft.pins.unusable == Some(ListFault::Foreign) {
         out.push(
             Diagnostic::error(&RULE, "the file of pins does not name its columns")
                 .at(draft.at(field!("ecmp.pins")), "its first line does not have exactly these columns")

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use super::words::or_omit;
-use crate::draft::{Draft, Unusable};
+use crate::draft::{Draft, ListFault};
 use crate::field;
 
 /// The file of pins cannot be read.
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that the file was read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (Some(Unusable::Unread(why)), Some(file)) =
+    let (Some(ListFault::Unread(why)), Some(file)) =
         (&draft.pins.unusable, draft.doc.ecmp.as_ref().and_then(|e| e.pins.as_ref()))
     else {
         return;

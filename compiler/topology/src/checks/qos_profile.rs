@@ -1,7 +1,7 @@
 //! E0701: a custom QoS profile contradicts itself.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_qos::profile::{ProfileError, Written};
+use closc_qos::profile::{ProfileError, ProfileKey};
 
 use crate::draft::Draft;
 use crate::field;
@@ -36,9 +36,9 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// The path of a key of a profile.
-fn path(written: &Written) -> FieldPath {
+fn path(written: &ProfileKey) -> FieldPath {
     match written {
-        Written::Key(key) => match *key {
+        ProfileKey::Key(key) => match *key {
             "base" => field!("qos.base"),
             "classes" => field!("qos.classes"),
             "default" => field!("qos.default"),
@@ -48,14 +48,14 @@ fn path(written: &Written) -> FieldPath {
             _ => field!("qos"),
         }
         .into(),
-        Written::Watchdog(key) => match *key {
+        ProfileKey::Watchdog(key) => match *key {
             "detection" => field!("qos.watchdog.detection"),
             "restoration" => field!("qos.watchdog.restoration"),
             _ => field!("qos.watchdog.poll"),
         }
         .into(),
-        Written::Class(class) => field!("qos.classes.*").keyed(class),
-        Written::Field(class, key) => class_field(key).keyed(class),
+        ProfileKey::Class(class) => field!("qos.classes.*").keyed(class),
+        ProfileKey::Field(class, key) => class_field(key).keyed(class),
     }
 }
 

@@ -51,10 +51,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-type Numbered<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
+type PatternNumbers<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
 
 /// Returns every pattern in use, with the numbers in its names and how many values each has.
-pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
+pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<PatternNumbers<'a>> {
     let naming = &draft.names.naming;
     let zones = draft.zones;
     let switches = |tier: TierId, zones: u64| {

@@ -2,7 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
-use super::contradiction::Absent;
+use super::contradiction::AbsentElements;
 use crate::coordinate::Subject;
 use crate::draft::Draft;
 use crate::suggest::shorten;
@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Looks for absent elements that are attached to another absent element.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let absent = Absent::new(draft);
+    let absent = AbsentElements::new(draft);
     for entry in &draft.exceptions.absent {
         let Ok(target) = entry.subject else { continue };
         // Another rule (E0803) reports nodes and their NICs in one list.

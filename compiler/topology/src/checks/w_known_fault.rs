@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, asked};
-use closc_platform::{Fault, Impact, Rendered};
+use closc_platform::{Fault, Impact, OutputFacts};
 
 use crate::checks::words;
 use crate::coordinate::TierId;
@@ -86,7 +86,7 @@ fn concerns(draft: &Draft<'_>, fault: &Fault, hardware: &Hardware) -> bool {
     is_reported && fault.concerns((hardware.os, release), &hardware.platform, &rendered(draft, hardware))
 }
 
-fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> Rendered {
+fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
     let parallel = match hardware.tier {
         TierId::T0 => draft.t0.parallel,
         TierId::T1 => draft.t0.parallel.max(draft.t1.parallel),
@@ -94,7 +94,7 @@ fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> Rendered {
     };
     let ports =
         [&hardware.down, &hardware.up].into_iter().map(|block| block.count.saturating_add(block.spare));
-    Rendered {
+    OutputFacts {
         segments: draft.routing.is_source_routed(),
         several_locators: draft.routing.is_source_routed() && parallel > 1,
         static_routes: !draft.routing.speaks_bgp(),

@@ -59,7 +59,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                         .help(format!("state `{name}: {largest}` for all of them")),
                 );
             }
-            let beyond = beyond(profile, &taken);
+            let beyond = thresholds_outside(profile, &taken);
             if beyond.is_empty() {
                 continue;
             }
@@ -83,17 +83,17 @@ fn os_is_asked(profile: &Profile) -> bool {
 }
 
 /// Returns a threshold of a class.
-type Of = fn(&Class) -> DynamicThreshold;
+type ThresholdField = fn(&Class) -> DynamicThreshold;
 
 /// Thresholds that classes must share but that differ: their name, the largest, and the classes that have a smaller
 /// one.
 fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
-    let kinds: [(&str, bool, Of); 3] = [
+    let kinds: [(&str, bool, ThresholdField); 3] = [
         ("ingress_threshold", true, |class| class.ingress_threshold),
         ("egress_threshold", true, |class| class.egress_threshold),
         ("ingress_threshold", false, |class| class.ingress_threshold),
     ];
-    let unlike = |(name, pauses, of): (&'static str, bool, Of)| {
+    let unlike = |(name, pauses, of): (&'static str, bool, ThresholdField)| {
         let classes: Vec<&Class> = profile.classes().filter(|class| class.pfc == pauses).collect();
         let largest = classes.iter().map(|class| of(class)).max_by_key(|threshold| threshold.get())?;
         let others = classes.iter().filter(|class| of(class) != largest);
@@ -104,7 +104,7 @@ fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
 }
 
 /// Names the thresholds outside the range; empty if there are none.
-fn beyond(profile: &Profile, taken: &std::ops::RangeInclusive<i8>) -> String {
+fn thresholds_outside(profile: &Profile, taken: &std::ops::RangeInclusive<i8>) -> String {
     let outside = |threshold: DynamicThreshold| !taken.contains(&threshold.get());
     let named = profile.classes().flat_map(|class| {
         let of = |what: &str, threshold: DynamicThreshold| {

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::coordinate::Subject;
-use crate::draft::{Draft, Listed};
+use crate::draft::{Draft, ExceptionList};
 use crate::suggest::shorten;
 
 /// A list of exceptions names an element that it does not accept.
@@ -23,33 +23,33 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (list, entry) in draft.exceptions.all() {
         let Ok(target) = entry.subject else { continue };
         let (kind, help) = match (list, target) {
-            (Listed::Drained, Subject::Node(_)) => {
+            (ExceptionList::Drained, Subject::Node(_)) => {
                 ("a node", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
-            (Listed::Drained, Subject::Nic(_)) => {
+            (ExceptionList::Drained, Subject::Nic(_)) => {
                 ("a NIC", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
-            (Listed::Isolated, Subject::Plane(_)) => ("a plane", "name its cables, or use `drained`"),
-            (Listed::Isolated, Subject::Switch(_)) => {
+            (ExceptionList::Isolated, Subject::Plane(_)) => ("a plane", "name its cables, or use `drained`"),
+            (ExceptionList::Isolated, Subject::Switch(_)) => {
                 ("a switch", "name its cables, as in `LOWER--UPPER`, or use `drained`")
             }
-            (Listed::Isolated, Subject::Node(_) | Subject::Nic(_)) => {
+            (ExceptionList::Isolated, Subject::Node(_) | Subject::Nic(_)) => {
                 ("not a cable", "name its host cables, as in `.../nic0.p0`, or use `absent`")
             }
-            (Listed::Cables, Subject::Plane(_)) => {
+            (ExceptionList::Cables, Subject::Plane(_)) => {
                 ("a plane", "name a cable; kinds of cables are under `cables`")
             }
-            (Listed::Cables, Subject::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
-            (Listed::Cables, Subject::Node(_) | Subject::Nic(_)) => {
+            (ExceptionList::Cables, Subject::Switch(_)) => ("a switch", "name a cable, as in `LOWER--UPPER`"),
+            (ExceptionList::Cables, Subject::Node(_) | Subject::Nic(_)) => {
                 ("not a cable", "name the NIC port, as in `.../nic0.p0`")
             }
-            (Listed::Devices, Subject::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
-            (Listed::Devices, Subject::Node(_) | Subject::Nic(_)) => ("not a switch", "name a switch"),
-            (Listed::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
-            (Listed::Absent, _)
-            | (Listed::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
-            | (Listed::Isolated | Listed::Cables, Subject::Link(_))
-            | (Listed::Devices, Subject::Switch(_)) => continue,
+            (ExceptionList::Devices, Subject::Plane(_)) => ("a plane", "use `tiers.t0.by_plane`"),
+            (ExceptionList::Devices, Subject::Node(_) | Subject::Nic(_)) => ("not a switch", "name a switch"),
+            (ExceptionList::Devices, Subject::Link(_)) => ("a cable", "name a switch, or use `cables`"),
+            (ExceptionList::Absent, _)
+            | (ExceptionList::Drained, Subject::Plane(_) | Subject::Switch(_) | Subject::Link(_))
+            | (ExceptionList::Isolated | ExceptionList::Cables, Subject::Link(_))
+            | (ExceptionList::Devices, Subject::Switch(_)) => continue,
         };
         out.push(
             Diagnostic::error(

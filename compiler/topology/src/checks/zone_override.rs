@@ -7,7 +7,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use crate::checks::words::count;
 use crate::draft::{Draft, by_plane, by_zone};
 use crate::field;
-use crate::read::{Named, Spanned};
+use crate::read::{NameMap, Spanned};
 
 /// Hardware, a NIC or a number of NICs for a zone that cannot have it.
 pub(crate) static RULE: Rule = Rule {
@@ -55,7 +55,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     sizes(draft, out);
 }
 
-fn keys<T>(named: Option<&Named<u16, T>>) -> impl Iterator<Item = &Spanned<u16>> {
+fn keys<T>(named: Option<&NameMap<u16, T>>) -> impl Iterator<Item = &Spanned<u16>> {
     named.into_iter().flat_map(|named| &named.0).map(|(zone, _)| zone)
 }
 

@@ -3,7 +3,7 @@
 use closc_qos::units::Length;
 use smol_str::SmolStr;
 
-use crate::read::{Named, Spanned, document};
+use crate::read::{NameMap, Spanned, document};
 
 document! {
     /// Cables by kind. Lengths determine headroom and round-trip times, and are compared with the reach of the
@@ -18,7 +18,7 @@ document! {
         /// From a T1 to a T2. Default: `{length: 500m, medium: dr}`.
         pub t1_t2: Option<CableDoc> = "t1-t2" => [T1, T2, TABLES, LISTS],
         /// Other T1 to T2 cables for single zones, by zone: those in another building.
-        pub by_zone: Option<Named<u16, CableDoc>> = "by_zone" => [T1, T2, TABLES, LISTS],
+        pub by_zone: Option<NameMap<u16, CableDoc>> = "by_zone" => [T1, T2, TABLES, LISTS],
     }
 }
 

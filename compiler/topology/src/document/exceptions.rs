@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::cables::CableDoc;
 use super::tiers::HardwareDoc;
-use crate::read::{Named, Spanned, document};
+use crate::read::{NameMap, Spanned, document};
 
 document! {
     /// Differences from the counts. Switches, nodes, NICs and NIC ports have the names that closc generates. A link
@@ -23,8 +23,8 @@ document! {
         /// has the access list, so that isolating a cable changes only the ports of that list.
         pub isolated: Option<Vec<Spanned<SmolStr>>> = "isolated" => [SWITCHES, NAMED],
         /// Cables that differ from their kind, by name.
-        pub cables: Option<Named<SmolStr, CableDoc>> = "cables",
+        pub cables: Option<NameMap<SmolStr, CableDoc>> = "cables",
         /// Switches with other hardware or another operating system, by name.
-        pub devices: Option<Named<SmolStr, HardwareDoc>> = "devices",
+        pub devices: Option<NameMap<SmolStr, HardwareDoc>> = "devices",
     }
 }

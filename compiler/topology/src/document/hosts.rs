@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use crate::choice::{HostOs, HostOutput, PacketOrder};
 use crate::pci::PciAddress;
-use crate::read::{Named, Spanned, document, word};
+use crate::read::{NameMap, Spanned, document, word};
 
 document! {
     /// The NICs, and how they are attached to the T0s. A T0 group consists of the T0s with one number in all planes.
@@ -16,13 +16,13 @@ document! {
         pub groups: Spanned<u16> = "groups" => [T1, HOSTS, LISTS],
         /// T0 groups of zones with fewer than `groups`, by zone. The first ones exist, and the others are reserved,
         /// so that growth to `groups` renumbers nothing.
-        pub groups_by_zone: Option<Named<u16, Spanned<u16>>> = "groups_by_zone" => [NAMED],
+        pub groups_by_zone: Option<NameMap<u16, Spanned<u16>>> = "groups_by_zone" => [NAMED],
         /// NICs per T0 group, at most the downlinks of a T0.
         #[schemars(range(min = 1))]
         pub per_group: Spanned<u16> = "per_group" => [T0, HOSTS, LISTS],
         /// NICs per T0 group of zones with fewer than `per_group`, by zone. The first ones exist, and the other
         /// downlinks are reserved, so that growth to `per_group` renumbers nothing.
-        pub per_group_by_zone: Option<Named<u16, Spanned<u16>>> = "per_group_by_zone" => [NAMED],
+        pub per_group_by_zone: Option<NameMap<u16, Spanned<u16>>> = "per_group_by_zone" => [NAMED],
         /// NICs per node. Default: 1.
         #[schemars(range(min = 1))]
         pub nics_per_node: Option<Spanned<u8>> = "nics_per_node" => [ALL],
@@ -40,7 +40,7 @@ document! {
         /// The NIC.
         pub nic: NicDoc = "nic" => [ALL],
         /// Other NICs for single zones, by zone.
-        pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
+        pub nic_by_zone: Option<NameMap<u16, NicDoc>> = "nic_by_zone" => [ALL],
         /// Packet order that NICs need within a flow. Set `any` if they and their transport accept packets out of
         /// order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need `any` (W0907).
         /// `nccl.conf` then enables adaptive routing. Default: `required`.

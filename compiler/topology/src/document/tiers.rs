@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use crate::choice::Wiring;
 use crate::port_order::PortStage;
-use crate::read::{Fraction, Kind, Named, Read, Reader, Spanned, document, word};
+use crate::read::{Fraction, Kind, NameMap, Read, Reader, Spanned, document, word};
 use crate::yaml::{Item, Value};
 
 document! {
@@ -50,9 +50,9 @@ document! {
         /// Ratio of the bandwidths to the NICs and to the T1s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
-        pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
+        pub by_plane: Option<NameMap<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
         /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
-        pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
+        pub by_zone: Option<NameMap<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
@@ -104,9 +104,9 @@ document! {
         /// Ratio of the bandwidths to the T0s and to the T2s. It is checked and has no other effect.
         pub oversubscription: Option<Spanned<Fraction>> = "oversubscription" => [],
         /// Other hardware or another operating system in single planes.
-        pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
+        pub by_plane: Option<NameMap<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
         /// Other hardware, operating system or breakouts in single zones. Not together with `by_plane`.
-        pub by_zone: Option<Named<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
+        pub by_zone: Option<NameMap<u16, ZoneHardwareDoc>> = "by_zone" => [AROUND, HOSTS, LISTS],
     }
 }
 
@@ -142,7 +142,7 @@ document! {
         #[schemars(range(min = 1))]
         pub ports_per_zone: Option<Spanned<u16>> = "ports_per_zone" => [ALL],
         /// Other hardware or another operating system in single planes.
-        pub by_plane: Option<Named<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
+        pub by_plane: Option<NameMap<u16, HardwareDoc>> = "by_plane" => [AROUND, HOSTS, LISTS],
     }
 }
 

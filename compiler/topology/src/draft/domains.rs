@@ -39,7 +39,7 @@ impl DraftDomains {
     pub(super) fn new(doc: &FabricDoc, resolver: &mut Resolver<'_>) -> Self {
         let mut domains = DraftDomains::default();
         let listed = doc.domains.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
-        let stated = Stated::new(listed);
+        let stated = DomainKinds::new(listed);
         for (name, domain) in listed {
             let fault = match (&domain.by, &domain.members) {
                 (None, None) => Some("write `by` or `members`"),
@@ -102,7 +102,7 @@ impl DraftDomains {
 
     fn by(
         &mut self,
-        stated: &Stated<'_>,
+        stated: &DomainKinds<'_>,
         name: &str,
         span: Span,
         by: &[crate::read::Spanned<SmolStr>],
@@ -145,11 +145,11 @@ impl DraftDomains {
 }
 
 /// The kinds of a file, by name for fast lookup.
-struct Stated<'a>(BTreeMap<&'a str, &'a DomainDoc>);
+struct DomainKinds<'a>(BTreeMap<&'a str, &'a DomainDoc>);
 
-impl<'a> Stated<'a> {
+impl<'a> DomainKinds<'a> {
     fn new(listed: &'a [(crate::read::Spanned<SmolStr>, DomainDoc)]) -> Self {
-        Stated(listed.iter().map(|(name, domain)| (name.value.as_str(), domain)).collect())
+        DomainKinds(listed.iter().map(|(name, domain)| (name.value.as_str(), domain)).collect())
     }
 
     /// Returns why a kind cannot have this name: it is not a word, or a domain of another kind could have it.

@@ -18,7 +18,7 @@ use crate::shape::Shape;
 
 /// The lists of exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Listed {
+pub(crate) enum ExceptionList {
     Absent,
     Drained,
     Isolated,
@@ -26,15 +26,15 @@ pub(crate) enum Listed {
     Devices,
 }
 
-impl Listed {
+impl ExceptionList {
     /// Returns the field of the list.
     pub(crate) fn field(self) -> Field {
         match self {
-            Listed::Absent => field!("exceptions.absent"),
-            Listed::Drained => field!("exceptions.drained"),
-            Listed::Isolated => field!("exceptions.isolated"),
-            Listed::Cables => field!("exceptions.cables"),
-            Listed::Devices => field!("exceptions.devices"),
+            ExceptionList::Absent => field!("exceptions.absent"),
+            ExceptionList::Drained => field!("exceptions.drained"),
+            ExceptionList::Isolated => field!("exceptions.isolated"),
+            ExceptionList::Cables => field!("exceptions.cables"),
+            ExceptionList::Devices => field!("exceptions.devices"),
         }
     }
 }
@@ -96,12 +96,12 @@ impl DraftExceptions {
     }
 
     /// Returns every entry with its list.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (Listed, &Entry)> {
-        let absent = self.absent.iter().map(|entry| (Listed::Absent, entry));
-        let drained = self.drained.iter().map(|entry| (Listed::Drained, entry));
-        let isolated = self.isolated.iter().map(|entry| (Listed::Isolated, entry));
-        let cables = self.cables().map(|(entry, _)| (Listed::Cables, entry));
-        let devices = self.devices().map(|(entry, _)| (Listed::Devices, entry));
+    pub(crate) fn all(&self) -> impl Iterator<Item = (ExceptionList, &Entry)> {
+        let absent = self.absent.iter().map(|entry| (ExceptionList::Absent, entry));
+        let drained = self.drained.iter().map(|entry| (ExceptionList::Drained, entry));
+        let isolated = self.isolated.iter().map(|entry| (ExceptionList::Isolated, entry));
+        let cables = self.cables().map(|(entry, _)| (ExceptionList::Cables, entry));
+        let devices = self.devices().map(|(entry, _)| (ExceptionList::Devices, entry));
         absent.chain(drained).chain(isolated).chain(cables).chain(devices)
     }
 }

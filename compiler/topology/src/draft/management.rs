@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{Sources, Span};
 
-use super::listed::{self, Unusable};
+use super::list_files::{self, ListFault};
 use super::names::DraftNames;
 use crate::coordinate::Switch;
 use crate::load::{Companion, Document};
@@ -35,7 +35,7 @@ pub(crate) enum ManagementFault {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftManagement {
     /// Why the file gives no ports.
-    pub(crate) unusable: Option<Unusable>,
+    pub(crate) unusable: Option<ListFault>,
     /// Ports, each with its line.
     known: BTreeMap<Switch, (ManagementPort, Span)>,
     /// Lines that are not ports.
@@ -49,7 +49,7 @@ impl DraftManagement {
         if !names.faults.is_empty() {
             return ports;
         }
-        match listed::lines(document, Companion::Management, COLUMNS, sources) {
+        match list_files::lines(document, Companion::Management, COLUMNS, sources) {
             Ok(lines) => {
                 for (span, line) in lines {
                     ports.read(span, line, shape, &names.naming);
@@ -86,10 +86,11 @@ impl DraftManagement {
 
 /// Reads one line.
 fn port(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, ManagementPort), ManagementFault> {
-    let [name, address, gateway] = listed::cells(line).ok_or(ManagementFault::Form)?;
+    let [name, address, gateway] = list_files::cells(line).ok_or(ManagementFault::Form)?;
     let address = address.parse().map_err(|_| ManagementFault::Form)?;
     let gateway = gateway.parse().map_err(|_| ManagementFault::Form)?;
-    let switch = find_switch(shape, naming, name)
-        .map_err(|fault| ManagementFault::Name(listed::named(name, (shape, naming), "a switch", fault)))?;
+    let switch = find_switch(shape, naming, name).map_err(|fault| {
+        ManagementFault::Name(list_files::named(name, (shape, naming), "a switch", fault))
+    })?;
     Ok((switch, ManagementPort { address, gateway }))
 }

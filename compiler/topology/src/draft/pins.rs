@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::{Sources, Span};
 
-use super::listed::{self, Unusable};
+use super::list_files::{self, ListFault};
 use super::names::DraftNames;
 use crate::coordinate::{Nic, Switch, TierId, ZoneId};
 use crate::load::{Companion, Document};
@@ -40,7 +40,7 @@ pub(crate) enum PinFault {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftPins {
     /// Why the file gives no pins.
-    pub(crate) unusable: Option<Unusable>,
+    pub(crate) unusable: Option<ListFault>,
     pub(crate) known: BTreeMap<(Switch, Nic), (u16, Span)>,
     /// Lines that are not pins.
     pub(crate) faults: Vec<(Span, PinFault)>,
@@ -55,7 +55,7 @@ impl DraftPins {
         if !names.faults.is_empty() {
             return pins;
         }
-        match listed::lines(document, Companion::Pins, COLUMNS, sources) {
+        match list_files::lines(document, Companion::Pins, COLUMNS, sources) {
             Ok(lines) => {
                 for (span, line) in lines {
                     pins.read(span, line, shape, &names.naming);
@@ -96,7 +96,7 @@ const FIRST: Nic = Nic { zone: ZoneId(0), group: 0, downlink: 0 };
 
 /// Reads one line.
 fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16), PinFault> {
-    let [switch_name, nic_name, uplink] = listed::cells(line).ok_or(PinFault::Form)?;
+    let [switch_name, nic_name, uplink] = list_files::cells(line).ok_or(PinFault::Form)?;
     let uplink: u16 = uplink.parse().map_err(|_| PinFault::Form)?;
     let switch = find_switch(shape, naming, switch_name)
         .map_err(|fault| named(switch_name, (shape, naming), "a T0", fault))?;
@@ -130,5 +130,5 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
 }
 
 fn named(name: &str, names: (&Shape, &Naming), expected: &str, fault: NameFault) -> PinFault {
-    PinFault::Name(listed::named(name, names, expected, fault))
+    PinFault::Name(list_files::named(name, names, expected, fault))
 }

@@ -4,7 +4,7 @@
 //! without a fault, two devices never use the same unit, and no device is above the top of a rack. Devices are not
 //! walked one by one.
 
-mod meet;
+mod overlap;
 
 use closc_diagnostics::Span;
 
@@ -125,7 +125,7 @@ impl DraftRacks {
         for kind in &kinds {
             let Some(rule) = draft.rule(kind, hardware, height) else { continue };
             for (other, of_other) in &known {
-                draft.faults.extend(meet::fault((kind, &rule), (other, of_other)));
+                draft.faults.extend(overlap::fault((kind, &rule), (other, of_other)));
             }
             known.push((kind, rule));
         }

@@ -12,7 +12,7 @@ use super::{DraftLayout, number};
 use crate::choice::Wiring;
 use crate::coordinate::{PlaneId, Side, TierId, ZoneId};
 use crate::document::{FabricDoc, HardwareDoc, PortsDoc, SplitDoc, T2Doc, ZoneHardwareDoc};
-use crate::read::{Named, Spanned};
+use crate::read::{NameMap, Spanned};
 use crate::spans::Spans;
 use crate::tier_field;
 
@@ -202,15 +202,15 @@ impl DraftBlock {
 }
 
 /// Settings that all tiers have.
-struct Common<'a> {
+struct TierSettings<'a> {
     id: TierId,
     name: &'a Spanned<SmolStr>,
     os: Option<Spanned<Os>>,
     /// Whether the file has an `os` that does not exist.
     os_refused: bool,
     layout: Option<&'a Spanned<SmolStr>>,
-    by_plane: Option<&'a Named<u16, HardwareDoc>>,
-    by_zone: Option<&'a Named<u16, ZoneHardwareDoc>>,
+    by_plane: Option<&'a NameMap<u16, HardwareDoc>>,
+    by_zone: Option<&'a NameMap<u16, ZoneHardwareDoc>>,
 }
 
 impl DraftTier {
@@ -233,7 +233,7 @@ impl DraftTier {
     /// Returns the first tier.
     pub(super) fn t0((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
         let tier = &doc.tiers.t0;
-        let common = Common {
+        let common = TierSettings {
             id: TierId::T0,
             name: &tier.platform,
             os: tier.os,
@@ -242,7 +242,7 @@ impl DraftTier {
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
         };
-        let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
+        let common = TierSettings { by_zone: tier.by_zone.as_ref(), ..common };
         let down = stated_count(tier.down.as_ref(), u64::from(doc.hosts.per_group.value));
         let up = stated_count(tier.up.as_ref(), 0);
         let parallel = number(tier.parallel, 1);
@@ -260,7 +260,7 @@ impl DraftTier {
         groups: u64,
     ) -> Self {
         let Some(tier) = &doc.tiers.t1 else { return Self::without_t1((doc, spans), catalogue) };
-        let common = Common {
+        let common = TierSettings {
             id: TierId::T1,
             name: &tier.platform,
             os: tier.os,
@@ -269,7 +269,7 @@ impl DraftTier {
             by_plane: tier.by_plane.as_ref(),
             by_zone: None,
         };
-        let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
+        let common = TierSettings { by_zone: tier.by_zone.as_ref(), ..common };
         let count = t0.up.count / t0.parallel.max(1);
         let up = stated_count(tier.up.as_ref(), 0);
         let blocks = [(tier.down.as_ref(), groups * t0.parallel), (tier.up.as_ref(), up)];
@@ -278,7 +278,7 @@ impl DraftTier {
 
     fn without_t1((doc, spans): (&FabricDoc, &Spans), catalogue: &Catalogue) -> Self {
         let t0 = &doc.tiers.t0;
-        let common = Common {
+        let common = TierSettings {
             id: TierId::T1,
             name: &t0.platform,
             os: t0.os,
@@ -297,7 +297,7 @@ impl DraftTier {
         t1: &DraftTier,
         (wiring, rows): (Wiring, u64),
     ) -> Self {
-        let common = Common {
+        let common = TierSettings {
             id: TierId::T2,
             name: &tier.platform,
             os: tier.os,
@@ -341,7 +341,7 @@ impl DraftTier {
     }
 
     fn new(
-        common: &Common<'_>,
+        common: &TierSettings<'_>,
         catalogue: &Catalogue,
         count: u64,
         parallel: u64,
@@ -396,7 +396,7 @@ fn default_cage(side: Side, platform: Option<&Platform>) -> u64 {
 }
 
 fn by_zone(
-    stated: Option<&Named<u16, ZoneHardwareDoc>>,
+    stated: Option<&NameMap<u16, ZoneHardwareDoc>>,
     catalogue: &Catalogue,
     (platform, os): (Option<&Arc<Platform>>, Option<Os>),
     [down, up]: [&DraftBlock; 2],
@@ -415,7 +415,7 @@ fn by_zone(
 }
 
 fn by_plane(
-    stated: Option<&Named<u16, HardwareDoc>>,
+    stated: Option<&NameMap<u16, HardwareDoc>>,
     catalogue: &Catalogue,
     platform: Option<&Arc<Platform>>,
     os: Option<Os>,

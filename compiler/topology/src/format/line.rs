@@ -1,6 +1,6 @@
 //! A line of block style: dashes, a key, a value, a comment.
 
-use super::{Inside, flow};
+use super::{LineContext, flow};
 
 /// The parts of a line.
 pub(super) struct Head<'a> {
@@ -15,11 +15,11 @@ pub(super) struct Head<'a> {
 }
 
 /// A value as it is to be written.
-pub(super) struct Shown<'a> {
+pub(super) struct FormattedValue<'a> {
     pub(super) text: String,
     /// From its `#`.
     pub(super) comment: Option<&'a str>,
-    pub(super) inside: Inside,
+    pub(super) inside: LineContext,
 }
 
 /// Splits a line into its parts.
@@ -58,7 +58,7 @@ fn key_end(text: &str) -> Option<usize> {
 }
 
 /// Writes a value of block style; `key` is the indentation of its key.
-pub(super) fn value(text: &str, key: usize) -> Shown<'_> {
+pub(super) fn value(text: &str, key: usize) -> FormattedValue<'_> {
     let mut shown = String::new();
     let mut rest = text;
     // Anchors, aliases and tags come before the value that they apply to.
@@ -73,14 +73,14 @@ pub(super) fn value(text: &str, key: usize) -> Shown<'_> {
     if rest.starts_with(['{', '[', '"', '\'']) {
         let (own, comment) = flow::split(rest);
         let (own, state) = flow::line(own.trim_end(), flow::State::default());
-        let inside = if state.is_open() { Inside::Flow(state) } else { Inside::Nothing };
-        return Shown { text: shown + &own, comment, inside };
+        let inside = if state.is_open() { LineContext::Flow(state) } else { LineContext::Nothing };
+        return FormattedValue { text: shown + &own, comment, inside };
     }
     let (own, comment) = match rest.find(" #") {
         _ if rest.starts_with('#') => ("", Some(rest)),
         Some(at) => (rest[..at].trim_end(), Some(&rest[at + 1..])),
         None => (rest.trim_end(), None),
     };
-    let inside = if own.starts_with(['|', '>']) { Inside::Text(key) } else { Inside::Nothing };
-    Shown { text: shown + own, comment, inside }
+    let inside = if own.starts_with(['|', '>']) { LineContext::Text(key) } else { LineContext::Nothing };
+    FormattedValue { text: shown + own, comment, inside }
 }

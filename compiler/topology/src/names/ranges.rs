@@ -24,13 +24,13 @@ struct Run {
 
 /// The numbers of one pair of brackets, and the text before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part<'a> {
+struct BracketGroup<'a> {
     before: &'a str,
     runs: Vec<Run>,
     count: u64,
 }
 
-impl Part<'_> {
+impl BracketGroup<'_> {
     /// Writes the brackets with numbers of at least `width` digits.
     fn padded(&self, width: usize) -> String {
         let runs: Vec<String> = self
@@ -52,7 +52,7 @@ impl Part<'_> {
 /// A name that may stand for many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameRange<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Vec<BracketGroup<'a>>,
     tail: &'a str,
     count: u64,
 }
@@ -62,13 +62,13 @@ impl<'a> NameRange<'a> {
     pub(crate) fn parse(name: &'a str) -> Result<Self, NameFault> {
         let mut range = NameRange { parts: Vec::new(), tail: name, count: 1 };
         while let Some(open) = range.tail.find('[') {
-            let close = range.tail[open..].find(']').ok_or_else(|| wrong("`[` has no `]`"))? + open;
+            let close = range.tail[open..].find(']').ok_or_else(|| range_fault("`[` has no `]`"))? + open;
             let (runs, count) = runs(&range.tail[open + 1..close])?;
             range.count = range.count.saturating_mul(count);
             if range.count > EXPANDED_MAX {
                 return Err(too_many());
             }
-            range.parts.push(Part { before: &range.tail[..open], runs, count });
+            range.parts.push(BracketGroup { before: &range.tail[..open], runs, count });
             range.tail = &range.tail[close + 1..];
         }
         Ok(range)
@@ -163,21 +163,21 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
         let is_large = |text: &str| text.len() > DIGITS_MAX && text.bytes().all(|b| b.is_ascii_digit());
         if is_large(first) || is_large(last) {
             let text = shorten(text);
-            return Err(wrong(&format!("`[{text}]` has a number of more than {DIGITS_MAX} digits")));
+            return Err(range_fault(&format!("`[{text}]` has a number of more than {DIGITS_MAX} digits")));
         }
         let (Some(first), Some(last)) = (number(first), number(last)) else {
-            return Err(wrong(&format!(
+            return Err(range_fault(&format!(
                 "`[{}]` is not a range: write `[017-024]` or `[001,003,005-007]`",
                 shorten(text)
             )));
         };
         if first > last {
-            return Err(wrong(&format!("`[{}]` contains a descending range", shorten(text))));
+            return Err(range_fault(&format!("`[{}]` contains a descending range", shorten(text))));
         }
         count += u64::from(last - first) + 1;
         // A list of thousands of numbers takes thousands of steps for each of its names.
         if runs.len() >= RUNS_MAX {
-            return Err(wrong(&format!("it lists more than {RUNS_MAX} numbers one by one")));
+            return Err(range_fault(&format!("it lists more than {RUNS_MAX} numbers one by one")));
         }
         if count > EXPANDED_MAX {
             return Err(too_many());
@@ -187,7 +187,7 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
     Ok((runs, count))
 }
 
-fn wrong(why: &str) -> NameFault {
+fn range_fault(why: &str) -> NameFault {
     NameFault::Range { why: why.to_owned() }
 }
 

@@ -4,14 +4,14 @@
 //! back. Invariants: reading a name gives the numbers from which it was written. After a placeholder comes the end or
 //! a character that is not a digit, and only the padding that would be written is accepted.
 
-mod begun;
+mod completion;
 
 use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use smol_str::{SmolStr, SmolStrBuilder};
 
-pub use begun::{Begun, narrowed};
+pub use completion::{NameCompletion, narrowed};
 
 /// A coordinate that a name can mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,7 +100,7 @@ struct Hole {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternElement {
     Text(SmolStr),
     Hole(Hole),
 }
@@ -111,7 +111,7 @@ pub struct Pattern {
     text: SmolStr,
     /// Follows from the text.
     #[serde(skip)]
-    parts: Vec<Part>,
+    parts: Vec<PatternElement>,
 }
 
 /// Why a text is not a pattern.
@@ -196,14 +196,14 @@ impl Pattern {
         while !rest.is_empty() {
             if let Some(inside) = rest.strip_prefix('{') {
                 let (hole, after) = inside.split_once('}').ok_or(PatternError::Brace)?;
-                parts.push(Part::Hole(parse_hole(hole, allowed)?));
+                parts.push(PatternElement::Hole(parse_hole(hole, allowed)?));
                 rest = after;
             } else {
                 let end = rest.find(['{', '}']).unwrap_or(rest.len());
                 if end == 0 {
                     return Err(PatternError::Brace);
                 }
-                parts.push(Part::Text(parse_text(&rest[..end], letters)?));
+                parts.push(PatternElement::Text(parse_text(&rest[..end], letters)?));
                 rest = &rest[end..];
             }
         }
@@ -217,17 +217,20 @@ impl Pattern {
         if self.parts.is_empty() {
             return Err(PatternError::Empty);
         }
-        let ends_with_dash = |end: Option<&Part>, dash: fn(&SmolStr) -> bool| matches!(end, Some(Part::Text(text)) if dash(text));
+        let ends_with_dash = |end: Option<&PatternElement>, dash: fn(&SmolStr) -> bool| match end {
+            Some(PatternElement::Text(text)) => dash(text),
+            Some(PatternElement::Hole(_)) | None => false,
+        };
         if ends_with_dash(self.parts.first(), |t| t.starts_with('-'))
             || ends_with_dash(self.parts.last(), |t| t.ends_with('-'))
         {
             return Err(PatternError::Dash);
         }
         for pair in self.parts.windows(2) {
-            if let [Part::Hole(hole), next] = pair {
+            if let [PatternElement::Hole(hole), next] = pair {
                 let unclear = match next {
-                    Part::Hole(_) => true,
-                    Part::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()),
+                    PatternElement::Hole(_) => true,
+                    PatternElement::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()),
                 };
                 if unclear {
                     return Err(PatternError::Ambiguous { field: hole.field.word() });
@@ -244,8 +247,8 @@ impl Pattern {
 
     fn holes(&self) -> impl Iterator<Item = Hole> + '_ {
         self.parts.iter().filter_map(|part| match part {
-            Part::Hole(hole) => Some(*hole),
-            Part::Text(_) => None,
+            PatternElement::Hole(hole) => Some(*hole),
+            PatternElement::Text(_) => None,
         })
     }
 
@@ -259,8 +262,8 @@ impl Pattern {
         let mut out = SmolStrBuilder::new();
         for part in &self.parts {
             let written = match part {
-                Part::Text(text) => out.write_str(text),
-                Part::Hole(hole) => {
+                PatternElement::Text(text) => out.write_str(text),
+                PatternElement::Hole(hole) => {
                     write!(out, "{:0width$}", shown(*hole, numbers), width = hole.width as usize)
                 }
             };
@@ -281,7 +284,7 @@ impl Pattern {
         let mut rest = name;
         for part in &self.parts {
             match part {
-                Part::Text(text) => {
+                PatternElement::Text(text) => {
                     let (start, end) = rest.split_at_checked(text.len())?;
                     let simple = |text: &str| text.to_ascii_lowercase().replace('_', "-");
                     if simple(start) != simple(text) {
@@ -289,7 +292,7 @@ impl Pattern {
                     }
                     rest = end;
                 }
-                Part::Hole(hole) => {
+                PatternElement::Hole(hole) => {
                     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
                     let shown: u32 = rest[..end].parse().ok()?;
                     let value = shown.checked_sub(hole.field.first() + u32::from(hole.offset))?;
@@ -312,13 +315,13 @@ impl Pattern {
         let mut runs: Vec<Run> = Vec::new();
         for part in &self.parts {
             match part {
-                Part::Hole(_) => match runs.last_mut() {
+                PatternElement::Hole(_) => match runs.last_mut() {
                     Some(Run::Digits { number, .. }) => *number = true,
                     Some(Run::Other(_)) | None => {
                         runs.push(Run::Digits { prefix: String::new(), number: true });
                     }
                 },
-                Part::Text(text) => text.chars().for_each(|c| push_char(&mut runs, c)),
+                PatternElement::Text(text) => text.chars().for_each(|c| push_char(&mut runs, c)),
             }
         }
         runs

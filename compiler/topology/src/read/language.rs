@@ -37,53 +37,53 @@ pub(crate) struct Key {
     /// The key.
     pub(crate) name: &'static str,
     /// Artefacts that a change of its value touches; absent if the key above states them.
-    pub(crate) touches: Option<Touches>,
+    pub(crate) touches: Option<AffectedArtefacts>,
     /// Values that it can have.
     pub(crate) kind: &'static Kind,
 }
 
 /// Artefacts that a change of a value may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Touches(u16);
+pub struct AffectedArtefacts(u16);
 
-impl Touches {
+impl AffectedArtefacts {
     /// The files of T0s.
-    pub const T0: Touches = Touches(1);
+    pub const T0: AffectedArtefacts = AffectedArtefacts(1);
     /// The files of T1s.
-    pub const T1: Touches = Touches(1 << 1);
+    pub const T1: AffectedArtefacts = AffectedArtefacts(1 << 1);
     /// The files of T2s.
-    pub const T2: Touches = Touches(1 << 2);
+    pub const T2: AffectedArtefacts = AffectedArtefacts(1 << 2);
     /// The files of all switches.
-    pub const SWITCHES: Touches = Touches(0b111);
+    pub const SWITCHES: AffectedArtefacts = AffectedArtefacts(0b111);
     /// The files of nodes.
-    pub const NODES: Touches = Touches(1 << 3);
+    pub const NODES: AffectedArtefacts = AffectedArtefacts(1 << 3);
     /// The path tables of T0 groups.
-    pub const TABLES: Touches = Touches(1 << 4);
+    pub const TABLES: AffectedArtefacts = AffectedArtefacts(1 << 4);
     /// Inputs of senders: the files of nodes, and path tables.
-    pub const HOSTS: Touches = Touches(0b11 << 3);
+    pub const HOSTS: AffectedArtefacts = AffectedArtefacts(0b11 << 3);
     /// The lists of cables.
-    pub const LISTS: Touches = Touches(1 << 5);
+    pub const LISTS: AffectedArtefacts = AffectedArtefacts(1 << 5);
     /// Everything.
-    pub const ALL: Touches = Touches(0b11_1111);
+    pub const ALL: AffectedArtefacts = AffectedArtefacts(0b11_1111);
     /// The files of the tier that the value is in.
-    pub const TIER: Touches = Touches(1 << 6);
+    pub const TIER: AffectedArtefacts = AffectedArtefacts(1 << 6);
     /// The files of the tier that the value is in, and of all devices that are plugged into it.
-    pub const AROUND: Touches = Touches(1 << 7);
+    pub const AROUND: AffectedArtefacts = AffectedArtefacts(1 << 7);
     /// The files of the named elements and of their neighbours, computed from the difference.
-    pub const NAMED: Touches = Touches(1 << 8);
+    pub const NAMED: AffectedArtefacts = AffectedArtefacts(1 << 8);
 
     /// Puts several together.
-    pub(crate) const fn of(all: &[Touches]) -> Touches {
+    pub(crate) const fn of(all: &[AffectedArtefacts]) -> AffectedArtefacts {
         let (mut bits, mut at) = (0, 0);
         while at < all.len() {
             bits |= all[at].0;
             at += 1;
         }
-        Touches(bits)
+        AffectedArtefacts(bits)
     }
 
     /// Returns whether another is a part of it.
-    pub const fn has(self, other: Touches) -> bool {
+    pub const fn has(self, other: AffectedArtefacts) -> bool {
         self.0 & other.0 == other.0
     }
 
@@ -92,18 +92,27 @@ impl Touches {
         self.0 == 0
     }
 
-    /// Replaces [`Touches::TIER`] and [`Touches::AROUND`] by the files of the tier that a value is in, if it is in one.
-    pub(crate) fn in_tier(self, tier: Option<Touches>) -> Touches {
-        let mut found = Touches(self.0 & !(Touches::TIER.0 | Touches::AROUND.0));
+    /// Replaces [`AffectedArtefacts::TIER`] and [`AffectedArtefacts::AROUND`] by the files of the tier that a value is
+    /// in, if it is in one.
+    pub(crate) fn in_tier(self, tier: Option<AffectedArtefacts>) -> AffectedArtefacts {
+        let mut found =
+            AffectedArtefacts(self.0 & !(AffectedArtefacts::TIER.0 | AffectedArtefacts::AROUND.0));
         let Some(tier) = tier else { return found };
-        if self.has(Touches::TIER) {
+        if self.has(AffectedArtefacts::TIER) {
             found.0 |= tier.0;
         }
-        if self.has(Touches::AROUND) {
+        if self.has(AffectedArtefacts::AROUND) {
             found.0 |= match tier {
-                Touches::T0 => Touches::of(&[Touches::T0, Touches::T1, Touches::NODES]).0,
-                Touches::T1 => Touches::SWITCHES.0,
-                _ => Touches::of(&[Touches::T1, Touches::T2]).0,
+                AffectedArtefacts::T0 => {
+                    AffectedArtefacts::of(&[
+                        AffectedArtefacts::T0,
+                        AffectedArtefacts::T1,
+                        AffectedArtefacts::NODES,
+                    ])
+                    .0
+                }
+                AffectedArtefacts::T1 => AffectedArtefacts::SWITCHES.0,
+                _ => AffectedArtefacts::of(&[AffectedArtefacts::T1, AffectedArtefacts::T2]).0,
             };
         }
         found
@@ -111,18 +120,18 @@ impl Touches {
 }
 
 /// Value at a path.
-pub(crate) struct Found {
+pub(crate) struct PathValue {
     /// Possible values there.
     pub(crate) kind: &'static Kind,
     /// Artefacts that a change touches, from the nearest key that states them.
-    pub(crate) touches: Option<Touches>,
+    pub(crate) touches: Option<AffectedArtefacts>,
 }
 
 impl Kind {
     /// Finds the key at a dotted path.
-    pub(crate) const fn find(&'static self, path: &str) -> Option<Found> {
+    pub(crate) const fn find(&'static self, path: &str) -> Option<PathValue> {
         let path = path.as_bytes();
-        let mut found = Found { kind: self, touches: None };
+        let mut found = PathValue { kind: self, touches: None };
         let mut at = 0;
         loop {
             let mut end = at;

@@ -143,7 +143,7 @@ macro_rules! touches {
         None
     };
     ([$($touches:ident),*]) => {
-        Some($crate::read::Touches::of(&[$($crate::read::Touches::$touches),*]))
+        Some($crate::read::AffectedArtefacts::of(&[$($crate::read::AffectedArtefacts::$touches),*]))
     };
 }
 pub(crate) use touches;

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::binding::Binding;
-use crate::model::about::About;
 use crate::model::bgp::{Config, Neighbour, Session, Speaker, Terms};
-use crate::model::cabling::Party;
+use crate::model::cabling::DeviceId;
 use crate::model::device::Via;
+use crate::model::fact::FactKind;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED, SESSION, STRANGER};
 
 /// Binds the BGP settings of a switch to its cables, and reports faults that are visible in the switch alone.
@@ -21,24 +21,24 @@ pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     let device = binding.device;
     let Some(config) = &device.bgp else {
         binding.findings.checked(&SESSION, 1);
-        binding.broken(&SESSION, About::Bgp, "it does not speak BGP");
+        binding.broken(&SESSION, FactKind::Bgp, "it does not speak BGP");
         return None;
     };
     binding.findings.checked(&NUMBERS, 1);
     if let Some(asn) = device.asn.filter(|asn| *asn != config.asn) {
         let message =
             format!("its configuration says autonomous system {asn}, and `frr.conf` {}", config.asn);
-        binding.broken(&NUMBERS, About::Device, &message);
+        binding.broken(&NUMBERS, FactKind::Device, &message);
     }
     binding.findings.checked(&IDENTIFIER, 1);
     if config.router_id.is_none() {
-        binding.broken(&IDENTIFIER, About::Bgp, "it has no router id");
+        binding.broken(&IDENTIFIER, FactKind::Bgp, "it has no router id");
     }
     binding.findings.checked(&SESSION, 1);
     if config.process.ipv4 {
         binding.broken(
             &SESSION,
-            About::Bgp,
+            FactKind::Bgp,
             "its sessions carry IPv4 by themselves, and nothing filters that",
         );
     }
@@ -67,17 +67,17 @@ fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
         } else {
             format!("`{network}` is announced, and is neither its loopback nor the prefix of a route")
         };
-        binding.broken(&OWNED, About::Network(&network.to_string()), &message);
+        binding.broken(&OWNED, FactKind::Network(&network.to_string()), &message);
     }
     for loopback in device.loopbacks.iter().filter(|loopback| !config.networks.contains(loopback)) {
-        binding.broken(&OWNED, About::Loopback, &format!("its loopback `{loopback}` is not announced"));
+        binding.broken(&OWNED, FactKind::Loopback, &format!("its loopback `{loopback}` is not announced"));
     }
     let nics = device.routes.iter().filter(|route| !matches!(route.via, Via::Blackhole));
     for route in nics {
         binding.findings.checked(&OWNED, 1);
         if !config.networks.iter().any(|network| network.contains(&route.prefix)) {
             let message = format!("`{}` leads to a NIC, and no announced prefix covers it", route.text);
-            binding.broken(&OWNED, About::Route(&route.text), &message);
+            binding.broken(&OWNED, FactKind::Route(&route.text), &message);
         }
     }
 }
@@ -97,12 +97,12 @@ fn sessions(
     let mut indexes: HashMap<&Terms, u16> = HashMap::new();
     for neighbour in &config.neighbours {
         binding.findings.checked(&STRANGER, 1);
-        let about = About::Session(&neighbour.name);
+        let about = FactKind::Session(&neighbour.name);
         let port = by_name.get(&*neighbour.name).copied();
         let slot = port.and_then(|port| binding.slots[port]).filter(|slot| {
             let plug = plugs[usize::from(*slot)];
             let (_, far) = binding.context.cabling.cable(plug.cable()).ends(plug.side());
-            matches!(far.party, Party::Switch(_))
+            matches!(far.party, DeviceId::Switch(_))
         });
         let (Some(port), Some(slot)) = (port, slot) else {
             let message =
@@ -117,7 +117,7 @@ fn sessions(
         if let Some(why) = silent(&device.ports[port], neighbour) {
             // A missing link-local address is a fault of the port's settings, not of the session.
             let about =
-                if device.ports[port].discovery.link_local { about } else { About::Port(&neighbour.name) };
+                if device.ports[port].discovery.link_local { about } else { FactKind::Port(&neighbour.name) };
             binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
             continue;
         }
@@ -130,13 +130,13 @@ fn sessions(
     for (plug, configured) in plugs.iter().zip(configured) {
         let cabling = binding.context.cabling;
         let (own, far) = cabling.cable(plug.cable()).ends(plug.side());
-        if let Party::Switch(_) = far.party {
+        if let DeviceId::Switch(_) = far.party {
             binding.findings.checked(&SESSION, 1);
             if !configured {
                 let name = cabling.names.text(own.port);
                 let message =
                     format!("port `{name}` leads to `{}`, and there is no session", cabling.end(far));
-                binding.unlike(&SESSION, About::Bgp, Some(plug.cable()), &message);
+                binding.unlike(&SESSION, FactKind::Bgp, Some(plug.cable()), &message);
             }
         }
     }

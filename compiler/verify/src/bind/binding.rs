@@ -9,15 +9,15 @@ use hashbrown::HashMap;
 use super::lanes::Lanes;
 use super::nics::NicCables;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::bgp::{Process, Terms};
 use crate::model::cabling::{CableId, Cabling, SwitchId};
 use crate::model::device::{Device, Wire};
 use crate::model::fabric::place;
+use crate::model::fact::FactKind;
 use crate::model::qos::PortQos;
 use crate::model::segment::{Layout, Tier};
-use crate::model::switch::ways::Lists;
-use crate::model::switch::{Facts, FactsId, Pairs, Pool};
+use crate::model::switch::next_hops::Lists;
+use crate::model::switch::{Facts, FactsId, NamedValues, Pool};
 
 /// Inputs for binding switches to the cable lists.
 pub(crate) struct Context<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct Context<'a> {
     /// QoS settings, shared by many ports.
     pub(crate) qos: &'a Pool<PortQos>,
     /// Settings and lanes, shared by many switches.
-    pub(crate) pairs: &'a Pool<Pairs>,
+    pub(crate) pairs: &'a Pool<NamedValues>,
     /// Lanes of ports, as written.
     pub(crate) lanes: &'a Lanes,
     /// Common values of all sessions of a switch, shared.
@@ -91,7 +91,7 @@ impl Binding<'_, '_> {
     }
 
     /// Reports a violation about the switch.
-    pub(crate) fn broken(&mut self, rule: &'static Rule, about: About<'_>, message: &str) {
+    pub(crate) fn broken(&mut self, rule: &'static Rule, about: FactKind<'_>, message: &str) {
         let violation = self.violation(rule, about, message);
         self.findings.broken(violation);
     }
@@ -100,7 +100,7 @@ impl Binding<'_, '_> {
     pub(crate) fn unlike(
         &mut self,
         rule: &'static Rule,
-        about: About<'_>,
+        about: FactKind<'_>,
         cable: Option<CableId>,
         message: &str,
     ) {
@@ -113,7 +113,7 @@ impl Binding<'_, '_> {
         self.findings.broken(list.into_iter().fold(violation, Violation::and));
     }
 
-    fn violation(&self, rule: &'static Rule, about: About<'_>, message: &str) -> Violation {
+    fn violation(&self, rule: &'static Rule, about: FactKind<'_>, message: &str) -> Violation {
         let name = self.context.cabling.switch(self.id);
         Violation::new(
             rule,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smol_str::SmolStr;
 
 use crate::model::device::{Device, Port};
-use crate::model::switch::{Pairs, Pool};
+use crate::model::switch::{NamedValues, Pool};
 
 /// Number of recent lists to compare with: a fabric has few kinds of switches.
 const KEPT: usize = 8;
@@ -20,13 +20,13 @@ pub(crate) struct Lanes(Mutex<Vec<Arc<List>>>);
 /// The ports of a switch in their original order, and sorted.
 #[derive(Debug)]
 struct List {
-    ports: Pairs,
-    sorted: Arc<Pairs>,
+    ports: NamedValues,
+    sorted: Arc<NamedValues>,
 }
 
 impl Lanes {
     /// Returns the lanes of all ports that have them configured.
-    pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<Pairs>) -> Arc<Pairs> {
+    pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<NamedValues>) -> Arc<NamedValues> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(list) = recent.iter().find(|list| list.is_of(device)) {
             return Arc::clone(&list.sorted);
@@ -35,7 +35,7 @@ impl Lanes {
             let words: Vec<&str> = words(port)?.collect();
             Some((SmolStr::from(&*port.name), SmolStr::from(words.join(" "))))
         };
-        let ports: Pairs = device.ports.iter().filter_map(pair).collect();
+        let ports: NamedValues = device.ports.iter().filter_map(pair).collect();
         let mut sorted = ports.clone();
         sorted.sort_unstable();
         let sorted = pool.intern(&sorted).1;
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn equal_ports_share_a_list_and_others_do_not() {
-        let (lanes, pool) = (Lanes::default(), Pool::<Pairs>::default());
+        let (lanes, pool) = (Lanes::default(), Pool::<NamedValues>::default());
         let first = lanes.of(&device(&[("b", "1,2", "etp1"), ("a", "3", "etp2")]), &pool);
         assert_eq!(*first, [("a".into(), "3 etp2 1 ".into()), ("b".into(), "1,2 etp1 1 ".into())]);
         let again = lanes.of(&device(&[("b", "1,2", "etp1"), ("a", "3", "etp2")]), &pool);

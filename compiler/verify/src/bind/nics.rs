@@ -8,7 +8,7 @@ use closc_artefacts::Address;
 use closc_paths::Table;
 
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{CableId, Kind, NodeId, Party};
+use crate::model::cabling::{CableId, DeviceId, Kind, NodeId};
 use crate::model::fabric::Fabric;
 use crate::model::group::{Group, GroupNic, destination};
 use crate::model::names::Name;
@@ -119,7 +119,7 @@ fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings
 fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: CableId, findings: &mut Findings) {
     let cable = fabric.cabling.cable(id);
     let stated = &group.planes[usize::from(plane)];
-    let here = cable.plane == plane && stated.t0.map(Party::Switch) == Some(cable.upper.party);
+    let here = cable.plane == plane && stated.t0.map(DeviceId::Switch) == Some(cable.upper.party);
     findings.expect(here, &NICS, || {
         let message = format!(
             "`{}` is cabled to `{}` in plane {}, and the table says `{}` in plane {plane}",

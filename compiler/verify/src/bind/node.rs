@@ -10,8 +10,8 @@ use super::binding::Context;
 use crate::finding::Findings;
 use crate::finding::Violation;
 use crate::model::cabling::Cabling;
+use crate::model::cabling::DeviceId;
 use crate::model::cabling::NodeId;
-use crate::model::cabling::Party;
 use crate::model::device::{Port, other_half};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
@@ -20,7 +20,7 @@ use crate::model::switch::Facts;
 use crate::model::switch::Node;
 use crate::model::switch::Pool;
 use crate::model::switch::{EndState, Ends};
-use crate::read::linux::node::First;
+use crate::read::linux::node::FirstSegmentRoute;
 use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
 use crate::rules::hosts::DECAPSULATION;
@@ -58,8 +58,8 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
             continue;
         };
         let asked = match cable.upper.party {
-            Party::Switch(t0) => context.own_macs[t0.0 as usize],
-            Party::Node(_) => false,
+            DeviceId::Switch(t0) => context.own_macs[t0.0 as usize],
+            DeviceId::Node(_) => false,
         };
         let (end, own) = work.end(facts, port, found, asked);
         node.first.push(work.first(port, cable.plane, own));
@@ -150,7 +150,7 @@ impl Binding<'_> {
     fn first(&mut self, port: &str, plane: u8, own: Option<Address>) -> Vec<(Usid, bool)> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
-        let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
+        let ways: Vec<&FirstSegmentRoute<'_>> = host.first.iter().filter(|way| way.port == port).collect();
         self.findings.checked(&FIRST, 1);
         if ways.len() != 1 {
             self.broken(

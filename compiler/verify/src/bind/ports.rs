@@ -6,10 +6,10 @@ use closc_artefacts::Address;
 use hashbrown::HashMap;
 
 use super::binding::Binding;
-use crate::model::about::About;
-use crate::model::cabling::{Cable, CableId, End, Party, Side};
+use crate::model::cabling::{Cable, CableId, DeviceId, End, Side};
 use crate::model::device::{Mac, Port, Via, other_half};
-use crate::model::language::{Asks, LinkLocal};
+use crate::model::fact::FactKind;
+use crate::model::language::{LinkLocal, NeighbourResolution};
 use crate::model::qos::PortQos;
 use crate::model::switch::{EndState, Facts, FactsId, IngressFilter};
 use crate::rules::cabling::{PEER, POWER, ROLE};
@@ -37,7 +37,7 @@ impl Binding<'_, '_> {
             let Some(at) = by_name.get(called).copied().filter(|at| self.device.ports[*at].declared) else {
                 let message =
                     format!("port `{name}` has a cable to `{}` and is not set up", cabling.end(far));
-                self.unlike(&POWER, About::Port(name), Some(plug.cable()), &message);
+                self.unlike(&POWER, FactKind::Port(name), Some(plug.cable()), &message);
                 ends.push(EndState::default());
                 continue;
             };
@@ -56,13 +56,13 @@ impl Binding<'_, '_> {
         if !port.up {
             let message =
                 format!("port `{name}` has a cable to `{}` and is off", self.context.cabling.end(far));
-            self.unlike(&POWER, About::Port(name), Some(id), &message);
+            self.unlike(&POWER, FactKind::Port(name), Some(id), &message);
         }
         self.peer(port, id, &cable, far);
         self.isolation(port, id, &cable);
         if port.length_m.is_none() && self.lengths {
             self.findings.checked(&LENGTH, 1);
-            self.broken(&LENGTH, About::Length(name), &format!("port `{name}` has no cable length"));
+            self.broken(&LENGTH, FactKind::Length(name), &format!("port `{name}` has no cable length"));
         }
         let mut state = EndState::of(self.facts(port, qos), port.mac.or(self.device.mac));
         state.address = self.address(port, far);
@@ -84,7 +84,7 @@ impl Binding<'_, '_> {
             }
             (true, true) | (false, false) => return,
         };
-        self.unlike(&ISOLATION, About::Global("isolation"), Some(id), &message);
+        self.unlike(&ISOLATION, FactKind::Global("isolation"), Some(id), &message);
     }
 
     fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
@@ -117,13 +117,13 @@ impl Binding<'_, '_> {
                     "port `{}` expects `{expected}:{expected_port}`, and its cable leads to `{device}:{far_port}`",
                     port.name
                 );
-                self.unlike(&PEER, About::Peer(&port.name), Some(id), &message);
+                self.unlike(&PEER, FactKind::Peer(&port.name), Some(id), &message);
             }
         } else if self.device.language.states_peers {
             self.findings.checked(&PEER, 1);
             self.broken(
                 &PEER,
-                About::Peer(&port.name),
+                FactKind::Peer(&port.name),
                 &format!("port `{}` expects no neighbour", port.name),
             );
         }
@@ -134,7 +134,7 @@ impl Binding<'_, '_> {
                     "port `{}` is described as `{description}`, and its cable leads to `{device}:{far_port}`",
                     port.name
                 );
-                self.unlike(&PEER, About::Description(&port.name), Some(id), &message);
+                self.unlike(&PEER, FactKind::Description(&port.name), Some(id), &message);
             }
         }
     }
@@ -143,16 +143,16 @@ impl Binding<'_, '_> {
     fn role(&mut self, port: &Port<'_>, far: End, cable: CableId) {
         let Some(faces_nic) = port.faces_nic else { return };
         self.findings.checked(&ROLE, 1);
-        let Party::Node(node) = far.party else {
+        let DeviceId::Node(node) = far.party else {
             if faces_nic {
                 let message = format!("port `{}` is a NIC port, and a switch is plugged", port.name);
-                self.broken(&ROLE, About::Port(&port.name), &message);
+                self.broken(&ROLE, FactKind::Port(&port.name), &message);
             }
             return;
         };
         if !faces_nic {
             let message = format!("port `{}` is a fabric port, and a NIC is plugged", port.name);
-            self.broken(&ROLE, About::Port(&port.name), &message);
+            self.broken(&ROLE, FactKind::Port(&port.name), &message);
         }
         let Some(inner) = self.context.nics.inner(cable) else { return };
         let foreign = |source: &Address| self.context.nics.node(*source).is_some_and(|other| other != node);
@@ -160,7 +160,7 @@ impl Binding<'_, '_> {
         {
             let message =
                 format!("the source filter of port `{}` does not match its NIC, {inner}", port.name);
-            self.broken(&ROLE, About::Port(&port.name), &message);
+            self.broken(&ROLE, FactKind::Port(&port.name), &message);
         }
     }
 
@@ -170,7 +170,7 @@ impl Binding<'_, '_> {
             return None;
         }
         self.findings.checked(&HALVES, 1);
-        let about = About::Address(&port.name);
+        let about = FactKind::Address(&port.name);
         if port.discovery.link_local
             && self.device.language.link_local == LinkLocal::Forwards
             && !self.finds_itself(far)
@@ -204,15 +204,15 @@ impl Binding<'_, '_> {
     }
 
     fn neighbour(&mut self, port: &Port<'_>, far: End, state: &mut EndState) {
-        let about = About::Neighbour(&port.name);
-        let is_asked = |party: Party| match party {
-            Party::Switch(id) => self.context.own_macs[id.0 as usize],
-            Party::Node(_) => false,
+        let about = FactKind::Neighbour(&port.name);
+        let is_asked = |party: DeviceId| match party {
+            DeviceId::Switch(id) => self.context.own_macs[id.0 as usize],
+            DeviceId::Node(_) => false,
         };
         let needed = match self.device.language.asks {
-            Asks::None => !is_asked(far.party),
-            Asks::Nics => matches!(far.party, Party::Switch(_)) && !is_asked(far.party),
-            Asks::All => false,
+            NeighbourResolution::None => !is_asked(far.party),
+            NeighbourResolution::Nics => matches!(far.party, DeviceId::Switch(_)) && !is_asked(far.party),
+            NeighbourResolution::All => false,
         };
         if !self.device.language.addresses {
             return;
@@ -258,7 +258,7 @@ impl Binding<'_, '_> {
 
     /// Returns whether the ends of a cable find each other by their link-local addresses.
     fn finds_itself(&self, far: End) -> bool {
-        self.context.routing.speaks_bgp() && matches!(far.party, Party::Switch(_))
+        self.context.routing.speaks_bgp() && matches!(far.party, DeviceId::Switch(_))
     }
 
     /// Ports without a cable must be off, without addresses and neighbours.
@@ -278,7 +278,7 @@ impl Binding<'_, '_> {
                 || port.balances == Some(true);
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
-                self.unlike(&POWER, About::Port(&port.name), None, &message);
+                self.unlike(&POWER, FactKind::Port(&port.name), None, &message);
             }
         }
     }
@@ -304,11 +304,11 @@ impl Binding<'_, '_> {
 
 /// Returns whether a description contains a device and port: `DEVICE:PORT` for switches, and for NICs `NODE/nicN.pP`
 /// for interface `nicNpP`.
-fn describes(description: &str, device: &str, port: &str, party: Party, plane: u8) -> bool {
+fn describes(description: &str, device: &str, port: &str, party: DeviceId, plane: u8) -> bool {
     let Some(rest) = description.strip_prefix(device) else { return false };
     match party {
-        Party::Switch(_) => rest.strip_prefix(':') == Some(port),
-        Party::Node(_) => {
+        DeviceId::Switch(_) => rest.strip_prefix(':') == Some(port),
+        DeviceId::Node(_) => {
             let nic = port.strip_suffix(&plane.to_string()).and_then(|nic| nic.strip_suffix('p'));
             let described = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix(&plane.to_string()));
             nic.is_some() && described.and_then(|rest| rest.strip_suffix(".p")) == nic
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn descriptions_name_the_other_end() {
-        let switch = Party::Switch(SwitchId(0));
-        let node = Party::Node(NodeId(0));
+        let switch = DeviceId::Switch(SwitchId(0));
+        let node = DeviceId::Node(NodeId(0));
         assert!(describes("p3-t1-002:Ethernet8", "p3-t1-002", "Ethernet8", switch, 3));
         assert!(!describes("p3-t1-002:Ethernet80", "p3-t1-002", "Ethernet8", switch, 3));
         assert!(describes("su001-n004/nic2.p13", "su001-n004", "nic2p13", node, 13));

@@ -1,10 +1,10 @@
 //! Binds the routes of a switch: sorts them by kind, and reports routes of unknown kinds.
 
 use super::binding::Binding;
-use crate::model::about::About;
 use crate::model::device::{Hop, Route, Via, other_half};
+use crate::model::fact::FactKind;
 use crate::model::segment::Layout;
-use crate::model::switch::{Gateway, NextHop, OtherRoute, SegmentRoute, Ways};
+use crate::model::switch::{Gateway, NextHop, NextHopSet, OtherRoute, SegmentRoute};
 use crate::rules::routes::{BLACKHOLE, FOREIGN, HOP, SINGLE};
 
 /// The routes of a switch by kind.
@@ -36,19 +36,19 @@ pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     binding.findings.checked(&BLACKHOLE, 1);
     if !routes.blackhole {
         let message = format!("`{}` is not a blackhole", layout.block(binding.plane()));
-        binding.broken(&BLACKHOLE, About::Routes, &message);
+        binding.broken(&BLACKHOLE, FactKind::Routes, &message);
     }
     routes.segments.sort_unstable();
     for pair in routes.segments.windows(2).filter(|pair| pair[0].usid == pair[1].usid) {
         let prefix = layout.prefix(binding.plane(), pair[0].usid).to_string();
-        binding.broken(&SINGLE, About::Route(&prefix), &format!("`{prefix}` has two routes"));
+        binding.broken(&SINGLE, FactKind::Route(&prefix), &format!("`{prefix}` has two routes"));
     }
     binding.findings.checked(&SINGLE, routes.segments.len() as u64);
     routes
 }
 
 fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes: &mut Routes) {
-    let about = About::Route(&route.text);
+    let about = FactKind::Route(&route.text);
     let plane = binding.plane();
     match (layout.usid(plane, route.prefix), &route.via) {
         (None, Via::Blackhole) if route.prefix == layout.block(plane) => routes.blackhole = true,
@@ -56,7 +56,7 @@ fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes
             (Some(slot), gateway) => routes.segments.push(SegmentRoute { usid, slot, gateway }),
             (None, gateway) => {
                 let way = NextHop { slot: None, gateway, weight: hop.weight };
-                routes.others.push(OtherRoute { prefix: route.prefix, ways: Ways::One([way]) });
+                routes.others.push(OtherRoute { prefix: route.prefix, ways: NextHopSet::One([way]) });
             }
         },
         (usid, _) => {
@@ -87,7 +87,7 @@ fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
 }
 
 /// Returns the next hops of a route, bound to slots.
-fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
+fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> NextHopSet {
     let way = |hop: &Hop| {
         let (slot, gateway) = next(binding, route, *hop);
         NextHop { slot, gateway, weight: hop.weight }
@@ -98,7 +98,7 @@ fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
 
 /// Returns the slot of a next hop. Reports one without a cable, or with a gateway that is not the other end.
 fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
-    let about = About::Route(&route.text);
+    let about = FactKind::Route(&route.text);
     let port = binding.device.port(hop.port);
     binding.findings.checked(&HOP, 1);
     let Some(slot) = binding.slots[usize::from(hop.port)] else {

@@ -1,7 +1,7 @@
 //! Binds the own segments of a switch.
 
 use super::binding::Binding;
-use crate::model::about::About;
+use crate::model::fact::FactKind;
 use crate::model::segment::{GIB_MAX, Layout, Usid};
 use crate::rules::segments::{COUNT, UN, VALUE};
 
@@ -12,7 +12,7 @@ pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let (device, plane) = (binding.device, binding.plane());
     for segment in &device.segments {
         binding.findings.checked(&UN, 1);
-        let about = About::Segment(&segment.text);
+        let about = FactKind::Segment(&segment.text);
         if let Some(usid) = layout.usid(plane, segment.prefix) {
             value(binding, layout, usid, about);
             usids.push(usid);
@@ -26,12 +26,12 @@ pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let count = usids.len();
     usids.dedup();
     if usids.len() != count {
-        binding.broken(&COUNT, About::Device, "one of its segments is there twice");
+        binding.broken(&COUNT, FactKind::Device, "one of its segments is there twice");
     }
     usids
 }
 
-fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: About<'_>) {
+fn value(binding: &mut Binding<'_, '_>, layout: &Layout, usid: Usid, about: FactKind<'_>) {
     binding.findings.checked(&VALUE, 1);
     if usid.0 == 0 || usid.0 > GIB_MAX {
         let message = format!("uSID {usid} is not in 0001-{GIB_MAX:04x}");

@@ -7,11 +7,11 @@ use smol_str::SmolStr;
 use super::binding::{Binding, Context};
 use super::{bgp, routes, segments};
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::device::{Device, Fault, FaultKind};
+use crate::model::fact::FactKind;
 use crate::model::place::Place;
-use crate::model::switch::{Ends, Pairs, Sizes, Switch};
+use crate::model::switch::{Ends, NamedValues, Sizes, Switch};
 use crate::rules::files::{COMPLETE, KNOWN, SETTINGS};
 use crate::rules::ports::ISOLATION;
 use crate::rules::qos::ALIKE;
@@ -94,13 +94,13 @@ fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, f
     let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
     for segment in &device.segments {
         let message = format!("segment `{}` is there, and hosts do not write the path", segment.text);
-        this.broken(&KNOWN, About::Segment(&segment.text), &message);
+        this.broken(&KNOWN, FactKind::Segment(&segment.text), &message);
     }
 }
 
 /// Sorts names with values; equal lists of switches are shared.
-fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Arc<Pairs> {
-    let mut pairs: Pairs = pairs.map(|(name, value)| (name.into(), value.into())).collect();
+fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Arc<NamedValues> {
+    let mut pairs: NamedValues = pairs.map(|(name, value)| (name.into(), value.into())).collect();
     pairs.sort_unstable();
     context.pairs.intern(&pairs).1
 }
@@ -109,13 +109,13 @@ fn identity(this: &mut Binding<'_, '_>) {
     let Some(hostname) = &this.device.hostname else {
         // Batch files and entries contain no device name; only their folder identifies the switch.
         if this.device.language.states_peers {
-            this.broken(&COMPLETE, About::Device, "it does not contain a host name");
+            this.broken(&COMPLETE, FactKind::Device, "it does not contain a host name");
         }
         return;
     };
     this.findings.checked(&COMPLETE, 1);
     if hostname != this.name() {
-        this.broken(&COMPLETE, About::Device, &format!("its host name is `{hostname}`"));
+        this.broken(&COMPLETE, FactKind::Device, &format!("its host name is `{hostname}`"));
     }
 }
 

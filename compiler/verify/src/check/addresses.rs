@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::cabling::{Cable, CableId, Party, SwitchId};
+use crate::model::cabling::{Cable, CableId, DeviceId, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::language::Language;
 use crate::rules::addresses::{BLOCK, MANAGEMENT, UNIQUE};
 
@@ -26,17 +26,17 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         for loopback in &switch.loopbacks {
-            loopbacks.add(fabric, loopback.addr(), id, About::Loopback, findings);
+            loopbacks.add(fabric, loopback.addr(), id, FactKind::Loopback, findings);
             findings.expect(loopback.prefix_len() == 128, &UNIQUE, || {
                 let message = format!("the loopback of `{}` is `{loopback}`", fabric.cabling.switch(id));
-                Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message)
+                Violation::new(&UNIQUE, fabric.place(id, FactKind::Loopback), message)
             });
-            block(fabric, loopback.addr(), id, About::Loopback, findings);
+            block(fabric, loopback.addr(), id, FactKind::Loopback, findings);
         }
         if switch.loopbacks.is_empty() && switch.language.addresses {
             let message = format!("`{}` has no loopback", fabric.cabling.switch(id));
             findings.checked(&UNIQUE, 1);
-            findings.broken(Violation::new(&UNIQUE, fabric.place(id, About::Loopback), message));
+            findings.broken(Violation::new(&UNIQUE, fabric.place(id, FactKind::Loopback), message));
         }
         let mac = switch.mac.or_else(|| switch.ends.get(0).and_then(|end| end.mac));
         if let Some(mac) = mac {
@@ -44,10 +44,10 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
                 let (own, _) = fabric.cabling.cable(plug.cable()).ends(plug.side());
                 fabric.cabling.names.text(own.port)
             });
-            macs.add(fabric, mac, id, About::Mac(port), findings);
+            macs.add(fabric, mac, id, FactKind::Mac(port), findings);
         }
         for (address, gateway) in &switch.management {
-            management.add(fabric, address.addr(), id, About::Management, findings);
+            management.add(fabric, address.addr(), id, FactKind::Management, findings);
             gateways.extend(gateway.map(|gateway| (*address, gateway, id)));
         }
         let entry = managed.entry(switch.language).or_default();
@@ -63,7 +63,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
         if let (1.., Some(id)) = (some, without) {
             let message =
                 format!("`{}` has no management address, and others have", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message));
+            findings.broken(Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message));
         }
     }
     for (address, gateway, id) in gateways {
@@ -73,7 +73,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
                 "`{}` is managed at {address}, and its gateway {gateway} is in another subnet or a switch",
                 fabric.cabling.switch(id)
             );
-            Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message)
+            Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message)
         });
     }
 }
@@ -88,7 +88,7 @@ impl<K> Default for Owners<K> {
 }
 
 impl<K: Hash + Eq + std::fmt::Display + Copy> Owners<K> {
-    fn add(&mut self, fabric: &Fabric, key: K, id: SwitchId, about: About<'_>, findings: &mut Findings) {
+    fn add(&mut self, fabric: &Fabric, key: K, id: SwitchId, about: FactKind<'_>, findings: &mut Findings) {
         findings.checked(&UNIQUE, 1);
         if let Some(other) = self.0.insert(key, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
@@ -103,7 +103,7 @@ fn block(
     fabric: &Fabric,
     address: closc_artefacts::Address,
     id: SwitchId,
-    about: About<'_>,
+    about: FactKind<'_>,
     findings: &mut Findings,
 ) {
     let Some(layout) = &fabric.layout else { return };
@@ -123,8 +123,8 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
     for cable in fabric.cabling.cables() {
         for end in [cable.upper, cable.lower] {
             let Some(address) = fabric.end_state(end).and_then(|state| state.address) else { continue };
-            if let Party::Switch(id) = end.party {
-                block(fabric, address, id, About::Address(fabric.cabling.names.text(end.port)), findings);
+            if let DeviceId::Switch(id) = end.party {
+                block(fabric, address, id, FactKind::Address(fabric.cabling.names.text(end.port)), findings);
             }
         }
     }

@@ -63,14 +63,14 @@ fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findin
     let Some(settings) = settings else { return };
     let mut judged: Settings = settings.clone();
     judged.retain(|name, _| !OF_SITE.contains(&name.as_str()));
-    for (line, message) in differences(&judged, &wanted(group, nic)) {
+    for (line, message) in differences(&judged, &required_settings(group, nic)) {
         let place = line.map_or_else(|| Place::file(path.clone()), |line| Place::line(path.clone(), line));
         findings.broken(Violation::new(&AGENT, place, format!("`{}`: {message}", nic.name)));
     }
 }
 
 /// Returns the required settings of a NIC's agent.
-fn wanted(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, String> {
+fn required_settings(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, String> {
     let mut wanted = BTreeMap::from([
         ("TABLE", format!("{FOLDER}/{}", group.binary)),
         ("NIC", nic.address.to_string()),

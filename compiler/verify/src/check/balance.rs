@@ -4,10 +4,10 @@ use closc_platform::Balance;
 
 use crate::check::profile;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::{Kind, SwitchId};
 use crate::model::device::DeviceBalance;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::stated::{Stated, StatedBalance};
 use crate::model::switch::Switch;
 use crate::rules::hash::BALANCE;
@@ -26,7 +26,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         findings.checked(&BALANCE, 1);
         if let Some(message) = fault(switch.balance, stated) {
             let message = format!("`{}` {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&BALANCE, fabric.place(id, About::Balance), message));
+            findings.broken(Violation::new(&BALANCE, fabric.place(id, FactKind::Balance), message));
         }
         ports(fabric, (id, switch), stated.is_some(), findings);
     }
@@ -68,7 +68,7 @@ fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, fin
         let does = if own { "takes part in load balancing" } else { "takes no part in load balancing" };
         let message = format!("`{}`: port `{name}` {does}", fabric.cabling.switch(id));
         let violation =
-            Violation::new(&BALANCE, fabric.place(id, About::Setting(name, "load balancing")), message);
+            Violation::new(&BALANCE, fabric.place(id, FactKind::Setting(name, "load balancing")), message);
         findings.broken(violation.and(fabric.cabling.place(cable_id)));
     }
 }

@@ -3,9 +3,9 @@
 //! In: the BGP settings of each switch. Out: violations of single switches, of both ends of a cable, and of all
 //! switches together. [`crate::proof::converge`] derives the resulting routes.
 
-mod alike;
 mod ends;
 mod filters;
+mod majority;
 mod speakers;
 pub(crate) mod stated;
 
@@ -19,9 +19,9 @@ pub(crate) use ends::comes_up;
 pub(crate) use speakers::speakers;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::{About, Term};
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::fact::{FactKind, Term};
 use crate::model::segment::Tier;
 use crate::model::switch::Switch;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED};
@@ -35,7 +35,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     identifiers(fabric, findings);
     announced(fabric, findings);
     filters::check(fabric, findings);
-    alike::check(fabric, findings);
+    majority::check(fabric, findings);
     let of_cables = (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
         .map(CableId)
@@ -69,8 +69,8 @@ fn numbers(fabric: &Fabric, findings: &mut Findings) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message =
                 format!("`{}` and `{}` are both autonomous system {}", names[0], names[1], speaker.asn);
-            let violation = Violation::new(&NUMBERS, fabric.place(id, About::Bgp), message);
-            findings.broken(violation.and(fabric.place(other, About::Bgp)));
+            let violation = Violation::new(&NUMBERS, fabric.place(id, FactKind::Bgp), message);
+            findings.broken(violation.and(fabric.place(other, FactKind::Bgp)));
         }
     }
 }
@@ -83,7 +83,7 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
         if let Some(other) = owners.insert(own, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message = format!("`{}` and `{}` both have router id {own}", names[0], names[1]);
-            let place = |id| fabric.place(id, About::Terms("", Term::Identifier));
+            let place = |id| fabric.place(id, FactKind::Terms("", Term::Identifier));
             findings.broken(Violation::new(&IDENTIFIER, place(id), message).and(place(other)));
         }
     }
@@ -100,8 +100,8 @@ fn announced(fabric: &Fabric, findings: &mut Findings) {
                 let text = network.to_string();
                 let names = [other, id].map(|id| fabric.cabling.switch(id));
                 let message = format!("`{}` and `{}` both announce `{text}`", names[0], names[1]);
-                let violation = Violation::new(&OWNED, fabric.place(id, About::Network(&text)), message);
-                findings.broken(violation.and(fabric.place(other, About::Network(&text))));
+                let violation = Violation::new(&OWNED, fabric.place(id, FactKind::Network(&text)), message);
+                findings.broken(violation.and(fabric.place(other, FactKind::Network(&text))));
             }
         }
     }

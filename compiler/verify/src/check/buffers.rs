@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use closc_platform::Hardware;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::switch::Switch;
 use crate::rules::buffers::{HEADROOM, POOLS, SHARED};
 
@@ -24,7 +24,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
                     pools.ingress,
                     limit.buffer.0
                 );
-                Violation::new(&POOLS, fabric.place(id, About::Pools), message)
+                Violation::new(&POOLS, fabric.place(id, FactKind::Pools), message)
             });
         }
         headroom(fabric, id, switch, findings);
@@ -47,7 +47,7 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
                     fabric.cabling.switch(id),
                     cable.meters
                 );
-                Violation::new(&HEADROOM, fabric.place(id, About::Headroom(port)), message)
+                Violation::new(&HEADROOM, fabric.place(id, FactKind::Headroom(port)), message)
                     .and(fabric.cabling.place(cable_id))
             });
             // Without a shared pool, the headroom is part of the group's own buffer.
@@ -60,7 +60,7 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
                     "`{}`: port `{port}` may take {xoff} bytes of headroom, and {whose} {room}",
                     fabric.cabling.switch(id)
                 );
-                Violation::new(&SHARED, fabric.place(id, About::Pools), message)
+                Violation::new(&SHARED, fabric.place(id, FactKind::Pools), message)
             });
         }
     }

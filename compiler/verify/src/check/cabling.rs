@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{Cabling, NodeId, Party, Plug};
+use crate::model::cabling::{Cabling, DeviceId, NodeId, Plug};
 use crate::rules::cabling::ONCE;
 
 /// Checks that no port is in two rows.
 pub(crate) fn check(cabling: &Cabling, findings: &mut Findings) {
     for switch in cabling.switch_ids() {
-        once(cabling, Party::Switch(switch), cabling.at_switch(switch), findings);
+        once(cabling, DeviceId::Switch(switch), cabling.at_switch(switch), findings);
     }
     for node in 0..cabling.nodes.len() as u32 {
-        once(cabling, Party::Node(NodeId(node)), cabling.at_node(NodeId(node)), findings);
+        once(cabling, DeviceId::Node(NodeId(node)), cabling.at_node(NodeId(node)), findings);
     }
 }
 
-fn once(cabling: &Cabling, party: Party, plugs: &[Plug], findings: &mut Findings) {
+fn once(cabling: &Cabling, party: DeviceId, plugs: &[Plug], findings: &mut Findings) {
     findings.checked(&ONCE, plugs.len() as u64);
     let mut seen = HashSet::with_capacity(plugs.len());
     for plug in plugs {

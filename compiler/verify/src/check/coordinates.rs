@@ -13,10 +13,10 @@ use ipnet::IpNet;
 use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::{About, Term};
-use crate::model::cabling::{Cable, End, Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, DeviceId, End, Kind, Side, SwitchId};
 use crate::model::device::Mac;
 use crate::model::fabric::Fabric;
+use crate::model::fact::{FactKind, Term};
 use crate::model::segment::Tier;
 use crate::model::stated::{Counts, Stated, StatedAddresses, StatedManagement};
 use crate::model::switch::Switch;
@@ -28,7 +28,7 @@ pub(crate) type Zones = [Option<u8>];
 /// Checks every switch, and that cables inside a zone connect switches of the same zone.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Zones) -> Findings {
     let mut findings = Findings::default();
-    inside(fabric, zones, &mut findings);
+    check_common_zones(fabric, zones, &mut findings);
     if stated.addresses.is_none() {
         return findings;
     }
@@ -56,10 +56,10 @@ pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -
 }
 
 /// Checks that a T0 and a T1 with a common cable are in the same zone.
-fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
+fn check_common_zones(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
     let zone = |end: End| match end.party {
-        Party::Switch(id) => zones[id.0 as usize],
-        Party::Node(_) => None,
+        DeviceId::Switch(id) => zones[id.0 as usize],
+        DeviceId::Node(_) => None,
     };
     for id in fabric.cabling.cable_ids() {
         let cable = fabric.cabling.cable(id);
@@ -101,7 +101,7 @@ impl<'s> Pools<'s> {
     }
 
     /// Returns the management port that a list gives a switch.
-    fn listed(&self, fabric: &Fabric, id: SwitchId) -> Option<&'s StatedManagement> {
+    fn management_port(&self, fabric: &Fabric, id: SwitchId) -> Option<&'s StatedManagement> {
         self.listed?.get(fabric.cabling.switch(id))
     }
 }
@@ -112,8 +112,10 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     let Some(IpNet::V4(pool)) = stated.management else { return DEVICE_BITS };
     let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
     for switch in fabric.switches.iter().flatten() {
-        let spot =
-            switch.loopbacks.first().and_then(|net| Spot::behind(stated, stated.loopbacks, net.addr()));
+        let spot = switch
+            .loopbacks
+            .first()
+            .and_then(|net| SwitchPosition::behind(stated, stated.loopbacks, net.addr()));
         let Some(spot) = spot.filter(|spot| spot.zone > 0) else { continue };
         let Some((IpNet::V4(net), _)) = switch.management.first() else { continue };
         let device = u32::from(net.addr()) & u32::from(pool.hostmask()) & ((1 << DEVICE_BITS) - 1);
@@ -133,7 +135,7 @@ const POSITION_BITS: u32 = 6;
 
 /// Where a switch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot {
+struct SwitchPosition {
     tier: Tier,
     plane: u8,
     /// Zones have eight bits in addresses of cables, which have the fewest bits for them.
@@ -142,38 +144,38 @@ struct Spot {
     number: u16,
 }
 
-impl Spot {
+impl SwitchPosition {
     /// Converts numbers from an address.
-    fn new(tier: u32, plane: u32, zone: u32, number: u32) -> Option<Spot> {
+    fn new(tier: u32, plane: u32, zone: u32, number: u32) -> Option<SwitchPosition> {
         let tier = *[Tier::T0, Tier::T1, Tier::T2].get(tier as usize)?;
         let number = u16::try_from(number).ok().filter(|number| *number > 0)?;
-        Some(Spot { tier, plane: plane.try_into().ok()?, zone: zone.try_into().ok()?, number })
+        Some(SwitchPosition { tier, plane: plane.try_into().ok()?, zone: zone.try_into().ok()?, number })
     }
 
     /// Decodes the coordinates of a switch after the bits of a pool: the last four hextets of IPv6, the stated widths
     /// of IPv4.
-    fn behind(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<Spot> {
+    fn behind(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<SwitchPosition> {
         match pool.family() {
             Family::V6 => {
                 let low = u128::from(u64::MAX);
                 let is_own = u128::from(address) & !low == u128::from(pool.network()) & !low;
                 let [.., tier, plane, zone, number] = address.segments().map(u32::from);
-                is_own.then(|| Spot::new(tier, plane, zone, number)).flatten()
+                is_own.then(|| SwitchPosition::new(tier, plane, zone, number)).flatten()
             }
             Family::V4 => {
                 let Ipv4Place { kind, plane, zone, number } = Ipv4Place::of(stated, pool, address, 0)?;
-                Spot::new(kind, plane, zone, number)
+                SwitchPosition::new(kind, plane, zone, number)
             }
         }
     }
 
-    fn of_management(pools: &Pools<'_>, address: IpAddr) -> Option<Spot> {
+    fn of_management(pools: &Pools<'_>, address: IpAddr) -> Option<SwitchPosition> {
         let stated = pools.stated?;
         let pool = Prefix::from(stated.management?);
         if pool.family() == Family::V6
             || u32::from(128 - pool.prefix_len()) < POSITION_BITS + pools.device_bits
         {
-            return Spot::behind(stated, pool, address.into());
+            return SwitchPosition::behind(stated, pool, address.into());
         }
         let host = host_bits(pool, address.into())?;
         let device = host & ((1 << pools.device_bits) - 1);
@@ -181,25 +183,31 @@ impl Spot {
         // T2s are in zone 0, and their numbers have the bits of the zone.
         let bits = if place >> 4 == 2 { pools.device_bits } else { pools.index_bits };
         let number = device & ((1 << bits) - 1);
-        Spot::new(place >> 4, place & 0xf, device >> bits, number)
+        SwitchPosition::new(place >> 4, place & 0xf, device >> bits, number)
     }
 
-    fn of_mac(Mac([one, two, place, zone, high, low]): Mac) -> Option<Spot> {
+    fn of_mac(Mac([one, two, place, zone, high, low]): Mac) -> Option<SwitchPosition> {
         let number = u16::from_be_bytes([high, low]);
-        let spot = Spot::new(u32::from(place >> 4), u32::from(place & 0xf), zone.into(), number.into());
+        let spot =
+            SwitchPosition::new(u32::from(place >> 4), u32::from(place & 0xf), zone.into(), number.into());
         spot.filter(|_| [one, two] == [0x02, 0xc1])
     }
 
-    fn of_router_id(id: Ipv4Addr) -> Option<Spot> {
+    fn of_router_id(id: Ipv4Addr) -> Option<SwitchPosition> {
         let bits = u32::from(id);
         let tier = (bits >> 24).checked_sub(1)?;
         // T2s are in zone 0, and their numbers also use the bits of the zone.
         let [zone, number] = if tier == 2 { [0, bits & 0xf_ffff] } else { [bits >> 12 & 0xff, bits & 0xfff] };
-        Spot::new(tier, bits >> 20 & 0xf, zone, number)
+        SwitchPosition::new(tier, bits >> 20 & 0xf, zone, number)
     }
 
     /// Decodes the switch at one end of a cable from its address there.
-    fn of_end(pools: &StatedAddresses, cable: &Cable, side: Side, address: Address) -> Option<Spot> {
+    fn of_end(
+        pools: &StatedAddresses,
+        cable: &Cable,
+        side: Side,
+        address: Address,
+    ) -> Option<SwitchPosition> {
         let (zone, device, port) = match pools.links.family() {
             Family::V4 => cable_in_ipv4(pools, cable, side, address)?,
             Family::V6 => cable_in_ipv6(pools, cable, side, address)?,
@@ -209,13 +217,13 @@ impl Spot {
         };
         let plane = cable.plane.into();
         match (cable.kind, side) {
-            (Kind::NicT0, _) | (Kind::T0T1, Side::Lower) => Spot::new(0, plane, zone, device),
-            (Kind::T0T1, Side::Upper) => Spot::new(1, plane, zone, above(pools.t0_t1)? + 1),
-            (Kind::T1T2, Side::Lower) => Spot::new(1, plane, zone, device),
+            (Kind::NicT0, _) | (Kind::T0T1, Side::Lower) => SwitchPosition::new(0, plane, zone, device),
+            (Kind::T0T1, Side::Upper) => SwitchPosition::new(1, plane, zone, above(pools.t0_t1)? + 1),
+            (Kind::T1T2, Side::Lower) => SwitchPosition::new(1, plane, zone, device),
             (Kind::T1T2, Side::Upper) => {
                 let rows = u32::from(pools.rows.unwrap_or(1).max(1));
                 let row = device.checked_sub(1)? % rows;
-                Spot::new(2, plane, 0, above(pools.t1_t2)?.checked_mul(rows)? + row + 1)
+                SwitchPosition::new(2, plane, 0, above(pools.t1_t2)?.checked_mul(rows)? + row + 1)
             }
         }
     }
@@ -317,7 +325,7 @@ fn host_bits(pool: Prefix, address: Address) -> Option<u32> {
     (pool.family() == Family::V4 && pool.contains(&address)).then(|| (u128::from(address) & mask) as u32)
 }
 
-impl fmt::Display for Spot {
+impl fmt::Display for SwitchPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.tier, self.number)?;
         if self.tier != Tier::T2 {
@@ -331,7 +339,7 @@ impl fmt::Display for Spot {
 struct SwitchAddress<'a> {
     what: &'static str,
     text: String,
-    about: About<'a>,
+    about: FactKind<'a>,
 }
 
 /// Calls a function for every address of a switch with its decoded position. Text for messages is made lazily.
@@ -339,21 +347,27 @@ fn each<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
     (id, switch): (SwitchId, &'f Switch),
-    mut call: impl FnMut(Option<Spot>, &dyn Fn() -> SwitchAddress<'f>),
+    mut call: impl FnMut(Option<SwitchPosition>, &dyn Fn() -> SwitchAddress<'f>),
 ) {
     for net in &switch.loopbacks {
         let said =
-            || SwitchAddress { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
-        call(pools.stated.and_then(|stated| Spot::behind(stated, stated.loopbacks, net.addr())), &said);
+            || SwitchAddress { what: "loopback", text: net.addr().to_string(), about: FactKind::Loopback };
+        call(
+            pools.stated.and_then(|stated| SwitchPosition::behind(stated, stated.loopbacks, net.addr())),
+            &said,
+        );
     }
     // An address from a list encodes no position.
-    let is_placed = pools.listed(fabric, id).is_none();
+    let is_placed = pools.management_port(fabric, id).is_none();
     for (net, _) in switch.management.iter().filter(|_| is_placed) {
-        let said =
-            || SwitchAddress { what: "management address", text: net.to_string(), about: About::Management };
+        let said = || SwitchAddress {
+            what: "management address",
+            text: net.to_string(),
+            about: FactKind::Management,
+        };
         let pool = pools.stated.and_then(|stated| stated.management);
         let fits = pool.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
-        call(Spot::of_management(pools, net.addr()).filter(|_| fits), &said);
+        call(SwitchPosition::of_management(pools, net.addr()).filter(|_| fits), &said);
     }
     let port = |slot: usize| {
         let (_, cable, side) = fabric.plugged(id, slot as u16);
@@ -361,44 +375,45 @@ fn each<'f>(
     };
     if let Some(mac) = switch.mac {
         let first = if switch.ends.len() > 0 { port(0) } else { "" };
-        let said = || SwitchAddress { what: "MAC address", text: mac.to_string(), about: About::Mac(first) };
-        call(Spot::of_mac(mac), &said);
+        let said =
+            || SwitchAddress { what: "MAC address", text: mac.to_string(), about: FactKind::Mac(first) };
+        call(SwitchPosition::of_mac(mac), &said);
     }
     if let Some(router_id) = switch.speaker.as_ref().and_then(|speaker| speaker.router_id) {
         let said = || SwitchAddress { what: "router id", text: router_id.to_string(), about: ROUTER_ID };
-        call(Spot::of_router_id(router_id), &said);
+        call(SwitchPosition::of_router_id(router_id), &said);
     }
     for (slot, end) in switch.ends.iter().enumerate() {
         if let Some(mac) = end.mac {
             let said = || SwitchAddress {
                 what: "MAC address",
                 text: mac.to_string(),
-                about: About::Mac(port(slot)),
+                about: FactKind::Mac(port(slot)),
             };
-            call(Spot::of_mac(mac), &said);
+            call(SwitchPosition::of_mac(mac), &said);
         }
         if let Some(address) = end.address {
             let (_, cable, side) = fabric.plugged(id, slot as u16);
-            let (what, about) = ("address of a cable", About::Address(port(slot)));
+            let (what, about) = ("address of a cable", FactKind::Address(port(slot)));
             let said = || SwitchAddress { what, text: address.to_string(), about };
             let stated = pools.stated;
-            call(stated.and_then(|stated| Spot::of_end(stated, &cable, side, address)), &said);
+            call(stated.and_then(|stated| SwitchPosition::of_end(stated, &cable, side, address)), &said);
         }
     }
 }
 
 /// The positions that the addresses of a switch encode.
-struct Said {
+struct EncodedPositions {
     count: u64,
     /// Whether all are equal.
     alike: bool,
     /// The most frequent position; among equally frequent ones, the first.
-    meant: Option<Spot>,
+    meant: Option<SwitchPosition>,
 }
 
-fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) -> Said {
+fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) -> EncodedPositions {
     let place = switch.place();
-    let fits = |spot: &Spot| {
+    let fits = |spot: &SwitchPosition| {
         place.is_none_or(|place| place == (spot.tier, spot.plane)) && u64::from(spot.zone) < pools.zones
     };
     let (mut count, mut first, mut alike) = (0, None, true);
@@ -408,9 +423,9 @@ fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) 
         alike &= spot.is_some() && *first.get_or_insert(spot) == spot;
     });
     if alike {
-        return Said { count, alike, meant: first.flatten() };
+        return EncodedPositions { count, alike, meant: first.flatten() };
     }
-    let mut votes: BTreeMap<Spot, (u64, std::cmp::Reverse<u64>)> = BTreeMap::new();
+    let mut votes: BTreeMap<SwitchPosition, (u64, std::cmp::Reverse<u64>)> = BTreeMap::new();
     let mut at = 0;
     each(fabric, pools, (id, switch), |spot, _| {
         at += 1;
@@ -419,11 +434,11 @@ fn tally(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch)) 
         }
     });
     let meant = votes.into_iter().max_by_key(|(_, votes)| *votes).map(|(spot, _)| spot);
-    Said { count, alike, meant }
+    EncodedPositions { count, alike, meant }
 }
 
 fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), findings: &mut Findings) {
-    let Said { count, alike, meant } = tally(fabric, pools, (id, switch));
+    let EncodedPositions { count, alike, meant } = tally(fabric, pools, (id, switch));
     findings.checked(&PLACE, count);
     if alike {
         return;
@@ -445,7 +460,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
 }
 
 /// The subject of a router id.
-const ROUTER_ID: About<'static> = About::Terms("", Term::Identifier);
+const ROUTER_ID: FactKind<'static> = FactKind::Terms("", Term::Identifier);
 
 /// Checks that a listed management port is that of the list, and that the gateways of all others are as stated.
 fn management(
@@ -455,12 +470,12 @@ fn management(
     findings: &mut Findings,
 ) {
     let name = fabric.cabling.switch(id);
-    let listed = pools.listed(fabric, id);
+    let listed = pools.management_port(fabric, id);
     if let Some(listed) = listed {
         findings.expect(!switch.management.is_empty(), &PLACE, || {
             let message =
                 format!("`{name}` has no management address, and {} is stated for it", listed.address);
-            Violation::new(&PLACE, fabric.place(id, About::Management), message)
+            Violation::new(&PLACE, fabric.place(id, FactKind::Management), message)
         });
     }
     for (address, gateway) in &switch.management {
@@ -470,7 +485,7 @@ fn management(
                     "`{name}` has the management address {address}, and {} is stated for it",
                     listed.address
                 );
-                Violation::new(&PLACE, fabric.place(id, About::Management), message)
+                Violation::new(&PLACE, fabric.place(id, FactKind::Management), message)
             });
         }
         let own = listed.map(|listed| listed.gateway);
@@ -479,7 +494,7 @@ fn management(
             let [found, stated] =
                 [gateway, &stated].map(|own| own.map_or_else(|| "none".to_owned(), |own| own.to_string()));
             let message = format!("`{name}` has the management gateway {found}, and {stated} is stated");
-            Violation::new(&MANAGEMENT, fabric.place(id, About::Management), message)
+            Violation::new(&MANAGEMENT, fabric.place(id, FactKind::Management), message)
         });
     }
 }

@@ -14,7 +14,7 @@ use closc_platform::Os;
 
 use crate::check::profile;
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{Cabling, Kind, Party, SwitchId};
+use crate::model::cabling::{Cabling, DeviceId, Kind, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::place::Place;
@@ -97,8 +97,8 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
         let name = cabling.nodes[tools.node.0 as usize].as_str();
         let t0 = cabling.at_node(tools.node).iter().find_map(|plug| {
             match cabling.cable(plug.cable()).upper.party {
-                Party::Switch(t0) => Some((t0, fabric.switch(t0)?)),
-                Party::Node(_) => None,
+                DeviceId::Switch(t0) => Some((t0, fabric.switch(t0)?)),
+                DeviceId::Node(_) => None,
             }
         });
         let Some(t0) = t0 else { continue };

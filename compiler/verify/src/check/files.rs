@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::language::Language;
-use crate::model::switch::Pairs;
+use crate::model::switch::NamedValues;
 use crate::rules::files::SAME;
 
 /// Checks that settings of whole devices equal those of the majority.
 pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
-    let mut votes: BTreeMap<(&'static Language, &Pairs), Vec<SwitchId>> = BTreeMap::new();
+    let mut votes: BTreeMap<(&'static Language, &NamedValues), Vec<SwitchId>> = BTreeMap::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id).filter(|switch| !switch.settings.is_empty()) else { continue };
         findings.checked(&SAME, 1);
@@ -33,7 +33,7 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
                     "`{}`: `{name}` is not as on most switches (`{value}`)",
                     fabric.cabling.switch(*id)
                 );
-                findings.broken(Violation::new(&SAME, fabric.place(*id, About::Global(name)), message));
+                findings.broken(Violation::new(&SAME, fabric.place(*id, FactKind::Global(name)), message));
             }
         }
     }

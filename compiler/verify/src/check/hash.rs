@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::segment::Tier;
 use crate::rules::hash::SEED;
 
@@ -41,7 +41,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         for (other, same, with) in &meant[..at] {
             findings.expect(seed != same, &SEED, || {
                 let message = format!("{other}s and {tier}s are of types with the same seed, {seed}");
-                let place = |id| fabric.place(id, About::Device);
+                let place = |id| fabric.place(id, FactKind::Device);
                 Violation::new(&SEED, place(*id), message).and(place(*with))
             });
         }
@@ -54,5 +54,5 @@ fn odd(fabric: &Fabric, tier: Tier, id: SwitchId, findings: &mut Findings) {
         "`{}` is of type `{kind}`, which gives another seed than other {tier}s have",
         fabric.cabling.switch(id)
     );
-    findings.broken(Violation::new(&SEED, fabric.place(id, About::Device), message));
+    findings.broken(Violation::new(&SEED, fabric.place(id, FactKind::Device), message));
 }

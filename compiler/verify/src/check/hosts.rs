@@ -92,7 +92,7 @@ fn first(
 pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
     let name = &fabric.cabling.nodes[id.0 as usize];
     let file = format!("hosts/{name}/{ROUTES}");
-    missing(fabric, id, sprays, findings);
+    check_routes_exist(fabric, id, sprays, findings);
     for spray in sprays {
         findings.checked(&SPRAY, 1 + spray.members.len() as u64);
         for (line, message) in one(fabric, id, spray) {
@@ -104,7 +104,7 @@ pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings
 
 /// Checks that every NIC of another node has a route, unless all paths to it that have an entropy value are denied. A
 /// node sends from its NIC with the same number, or from its first NIC.
-fn missing(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
+fn check_routes_exist(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
     let known: HashSet<Address> = sprays.iter().map(|spray| spray.to.addr()).collect();
     let own: Vec<(&Group, &GroupNic)> = fabric
         .groups

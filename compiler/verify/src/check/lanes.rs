@@ -6,15 +6,15 @@ use closc_platform::Hardware;
 use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
-use crate::model::switch::Pairs;
+use crate::model::fact::FactKind;
+use crate::model::switch::NamedValues;
 use crate::rules::cabling::LANES;
 
 /// Checks the lanes of all switches. Switches with equal ports share one list, so there are only a few lists.
 pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
-    let mut lists: BTreeMap<(&str, &Pairs), Vec<SwitchId>> = BTreeMap::new();
+    let mut lists: BTreeMap<(&str, &NamedValues), Vec<SwitchId>> = BTreeMap::new();
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
         findings.checked(&LANES, (lanes.len() * ids.len()) as u64);
         lists.entry((hardware, lanes)).or_default().extend(ids);
@@ -49,7 +49,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
                 (None, _) => continue,
             };
             for id in ids {
-                let place = fabric.place(*id, About::Port(port));
+                let place = fabric.place(*id, FactKind::Port(port));
                 let message = format!("`{}`: {message}", fabric.cabling.switch(*id));
                 findings.broken(Violation::new(&LANES, place, message));
             }
@@ -68,7 +68,7 @@ pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findi
         let absent: Vec<&(SmolStr, SmolStr)> = lanes.iter().filter(|port| !has(port)).collect();
         for id in ids {
             for (port, physical) in &absent {
-                let place = fabric.place(id, About::Port(port));
+                let place = fabric.place(id, FactKind::Port(port));
                 let name = fabric.cabling.switch(id);
                 let message = format!("`{name}`: the hardware has no port `{port}` with `{physical}`");
                 findings.broken(Violation::new(&LANES, place, message));
@@ -78,14 +78,14 @@ pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findi
 }
 
 /// Switches with the same hardware that share one list of lanes.
-type Sharing<'f> = BTreeMap<(&'f str, *const Pairs), (&'f str, &'f Pairs, Vec<SwitchId>)>;
+type LaneOwners<'f> = BTreeMap<(&'f str, *const NamedValues), (&'f str, &'f NamedValues, Vec<SwitchId>)>;
 
-fn by_list(fabric: &Fabric) -> Sharing<'_> {
-    let mut lists = Sharing::new();
+fn by_list(fabric: &Fabric) -> LaneOwners<'_> {
+    let mut lists = LaneOwners::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id).filter(|switch| !switch.lanes.is_empty()) else { continue };
         let hardware = switch.hardware.as_deref().unwrap_or_default();
-        let lanes: &Pairs = &switch.lanes;
+        let lanes: &NamedValues = &switch.lanes;
         lists
             .entry((hardware, std::ptr::from_ref(lanes)))
             .or_insert_with(|| (hardware, lanes, Vec::new()))

@@ -11,7 +11,7 @@ use closc_artefacts::paths::HOSTS;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cable, Kind, NodeId};
 use crate::model::fabric::Fabric;
-use crate::model::library::{BackupPair, Backups, PairedPort, Pairing, SharedPart};
+use crate::model::library::{BackupPair, Backups, PairedPort, Pairing, SharedComponent};
 use crate::model::network::{GivenName, NodeNetwork};
 use crate::model::place::Place;
 use crate::model::tools::NodeTools;
@@ -107,7 +107,7 @@ fn backups(ports: &Ports<'_>, own: &Backups, has_t1: bool) -> Vec<String> {
     for (name, _) in ports.iter().filter(replaced).filter(|(name, _)| !first.contains(**name)) {
         faults.push(format!("port `{name}` has no backup"));
     }
-    faults.extend(own.pairs.iter().filter_map(|pair| shared(pair, ports, has_t1)));
+    faults.extend(own.pairs.iter().filter_map(|pair| shared_components_fault(pair, ports, has_t1)));
     if has_t1 {
         faults.extend(steps(ports, own));
     }
@@ -135,7 +135,7 @@ fn meet(ports: &Ports<'_>, one: u8, other: u8) -> Option<bool> {
 }
 
 /// Compares the components that a pair shares with the listed ones.
-fn shared(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -> Option<String> {
+fn shared_components_fault(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -> Option<String> {
     let (from, to) = (&pair.primary, &pair.backup);
     if from.name == to.name {
         return Some(format!("port `{}` is its own backup", from.name));
@@ -144,14 +144,15 @@ fn shared(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -> Option<String> 
         return Some(format!("`{}` does not reach the peers of `{}`", to.name, from.name));
     }
     let wanted = [
-        (from.t0 == to.t0, SharedPart::T0),
-        (from.plane == to.plane, SharedPart::Plane),
-        (from.nic == to.nic, SharedPart::Transceiver),
-        (from.power.is_some() && from.power == to.power, SharedPart::Power),
+        (from.t0 == to.t0, SharedComponent::T0),
+        (from.plane == to.plane, SharedComponent::Plane),
+        (from.nic == to.nic, SharedComponent::Transceiver),
+        (from.power.is_some() && from.power == to.power, SharedComponent::Power),
     ];
-    let is_domain = |part: &&SharedPart| matches!(part, SharedPart::Domain(name) if !name.is_empty());
+    let is_domain =
+        |part: &&SharedComponent| matches!(part, SharedComponent::Domain(name) if !name.is_empty());
     let domains = pair.shares.iter().filter(is_domain);
-    let wanted: Vec<&SharedPart> =
+    let wanted: Vec<&SharedComponent> =
         wanted.iter().filter_map(|(same, part)| same.then_some(part)).chain(domains).collect();
     let differs = !wanted.iter().copied().eq(&pair.shares);
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))

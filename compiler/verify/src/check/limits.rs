@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_platform::Hardware;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::stated::Stated;
 use crate::rules::limits::{FIT, HARDWARE};
 
@@ -31,7 +31,7 @@ pub(crate) fn check(
         findings.checked(&HARDWARE, 1);
         let Some(limit) = limit else {
             let message = format!("`{}` is of hardware `{hardware}`", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&HARDWARE, fabric.place(id, About::Settings), message));
+            findings.broken(Violation::new(&HARDWARE, fabric.place(id, FactKind::Settings), message));
             continue;
         };
         // Every cable needs a neighbour entry, static or resolved.
@@ -47,7 +47,7 @@ pub(crate) fn check(
                     "`{}` has {used} {what}, and its hardware takes {most}",
                     fabric.cabling.switch(id)
                 );
-                Violation::new(&FIT, fabric.place(id, About::Device), message)
+                Violation::new(&FIT, fabric.place(id, FactKind::Device), message)
             });
         }
     }

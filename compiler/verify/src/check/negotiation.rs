@@ -3,7 +3,7 @@
 //! In: the settings of ports, and from the manifest the systems whose release negotiates where a file does not state
 //! it. Invariants: an end whose language does not state the speed is not compared.
 
-use crate::model::cabling::{Cable, End, Kind, Party};
+use crate::model::cabling::{Cable, DeviceId, End, Kind};
 use crate::model::fabric::Fabric;
 use crate::model::stated::Stated;
 use crate::model::switch::Switch;
@@ -44,8 +44,8 @@ fn over_optics(fabric: &Fabric, end: End) -> Option<String> {
 
 fn switch(fabric: &Fabric, end: End) -> Option<&Switch> {
     match end.party {
-        Party::Switch(id) => fabric.switch(id),
-        Party::Node(_) => None,
+        DeviceId::Switch(id) => fabric.switch(id),
+        DeviceId::Node(_) => None,
     }
 }
 

@@ -15,10 +15,10 @@ use crate::bind::nics::NicCables;
 use crate::check::ports::{self, Aspect};
 use crate::check::{negotiation, profile};
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{Cable, CableId, NodeId, Party, Side};
+use crate::model::cabling::{Cable, CableId, DeviceId, NodeId, Side};
 use crate::model::device::other_half;
 use crate::model::fabric::Fabric;
-use crate::model::network::{Does, Interface, MAIN, NicTables, NodeNetwork, TableRoute};
+use crate::model::network::{Interface, MAIN, NicTables, NodeNetwork, NodeRouteAction, TableRoute};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
 use crate::model::stated::Stated;
@@ -26,10 +26,10 @@ use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
 /// By cable, the NIC at its lower end as in the path tables: its address, and the first segment of its paths over the
 /// cable.
-type Wanted = HashMap<CableId, (Address, Option<Prefix>)>;
+type ExpectedRoutes = HashMap<CableId, (Address, Option<Prefix>)>;
 
 /// Finds the values of path tables for each cable.
-fn wanted(fabric: &Fabric, nics: &NicCables) -> Wanted {
+fn expected_routes(fabric: &Fabric, nics: &NicCables) -> ExpectedRoutes {
     let Some(layout) = &fabric.layout else { return HashMap::new() };
     let mut wanted = HashMap::new();
     for (at, group) in fabric.groups.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn check(
     if networks.is_empty() {
         return Vec::new();
     }
-    let wanted = wanted(fabric, nics);
+    let wanted = expected_routes(fabric, nics);
     let one = |(id, network): &(NodeId, NodeNetwork)| {
         let mut findings = Findings::default();
         let tables = node(fabric, stated, &wanted, (*id, network), &mut findings);
@@ -74,7 +74,7 @@ pub(crate) fn check(
 fn node(
     fabric: &Fabric,
     stated: Option<&Stated>,
-    wanted: &Wanted,
+    wanted: &ExpectedRoutes,
     (id, network): (NodeId, &NodeNetwork),
     findings: &mut Findings,
 ) -> Vec<NicTables> {
@@ -103,8 +103,8 @@ struct Port<'a> {
 
 impl Port<'_> {
     /// Returns the address of the T0 at the other end of the cable, as next hop.
-    fn gateway(&self) -> Option<Does> {
-        self.own.map(|own| Does::Via(other_half(own)))
+    fn gateway(&self) -> Option<NodeRouteAction> {
+        self.own.map(|own| NodeRouteAction::Via(other_half(own)))
     }
 }
 
@@ -112,7 +112,7 @@ impl Port<'_> {
 struct Work<'a> {
     fabric: &'a Fabric,
     stated: Option<&'a Stated>,
-    wanted: &'a Wanted,
+    wanted: &'a ExpectedRoutes,
     id: NodeId,
     name: &'a str,
     network: &'a NodeNetwork,
@@ -131,7 +131,7 @@ impl<'a> Work<'a> {
         self.findings.broken(Violation::new(rule, place, message));
     }
 
-    fn whole(&mut self, rule: &'static Rule, file: &str, message: &str) {
+    fn report_file(&mut self, rule: &'static Rule, file: &str, message: &str) {
         let place = Place::file(self.path(file));
         self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
     }
@@ -168,7 +168,7 @@ impl<'a> Work<'a> {
         let first = network.interfaces.first();
         let file = first.map_or(network.loopback.as_str(), |interface| &interface.file);
         for port in missing {
-            self.whole(&NETWORK, file, &format!("`{port}` has a cable and is not described"));
+            self.report_file(&NETWORK, file, &format!("`{port}` has a cable and is not described"));
         }
         ports
     }
@@ -200,7 +200,7 @@ impl<'a> Work<'a> {
 
     /// Returns the MTU of the T0's port: as stated, or else as configured there.
     fn mtu(&self, cable: &Cable) -> Option<u32> {
-        let Party::Switch(t0) = cable.upper.party else { return None };
+        let DeviceId::Switch(t0) = cable.upper.party else { return None };
         let switch = self.fabric.switch(t0)?;
         let own = self
             .stated
@@ -278,7 +278,7 @@ impl<'a> Work<'a> {
             network.devices.iter().map(|(pci, name)| (pci, name)).collect();
         if devices.len() != network.devices.len() || devices != slots {
             let message = "RDMA devices are not called like the interfaces of their slots";
-            self.whole(&NETWORK, &network.devices_file, message);
+            self.report_file(&NETWORK, &network.devices_file, message);
         }
     }
 
@@ -313,7 +313,7 @@ impl<'a> Work<'a> {
     fn dropped(&mut self, layout: &Layout) {
         self.findings.checked(&FIRST, 1);
         let routes = &self.network.dropped;
-        let drops = |route: &TableRoute| (route.does, route.table) == (Does::Drops, MAIN);
+        let drops = |route: &TableRoute| (route.does, route.table) == (NodeRouteAction::Drops, MAIN);
         let mut dropped: Vec<Prefix> = routes.iter().map(|route| route.to).collect();
         dropped.sort_unstable();
         if dropped != layout.blocks() || !routes.iter().all(drops) {
@@ -322,7 +322,7 @@ impl<'a> Work<'a> {
                 1 => format!("the blackhole is not {blocks} alone"),
                 _ => format!("the blackholes are not {blocks} alone"),
             };
-            self.whole(&FIRST, file, &message);
+            self.report_file(&FIRST, file, &message);
         }
     }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use closc_artefacts::Prefix;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::peer::Peer;
 use crate::model::switch::Switch;
 use crate::rules::addresses::PEER;
@@ -28,7 +28,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
             findings.checked(&PEER, 1);
             let Some(message) = fault(fabric, switch, peer) else { continue };
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&PEER, fabric.place(id, About::Stated(&peer.name)), message));
+            findings.broken(Violation::new(&PEER, fabric.place(id, FactKind::Stated(&peer.name)), message));
         }
     }
 }

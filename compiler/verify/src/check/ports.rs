@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use crate::check::negotiation;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::cabling::{Cable, CableId, End, Kind, Party};
+use crate::model::cabling::{Cable, CableId, DeviceId, End, Kind};
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::place::Place;
 use crate::model::stated;
 use crate::model::switch::{EndState, Facts};
@@ -52,7 +52,7 @@ fn cable(fabric: &Fabric, stated: Option<&stated::Stated>, id: CableId, findings
 }
 
 /// An end of a cable with the configuration of the device there, if the tree contains it.
-type Stated = (End, Option<EndState>);
+type StatedEnd = (End, Option<EndState>);
 
 /// The aspect of a cable's end to which a fault belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,15 +68,15 @@ pub(crate) enum Aspect {
 pub(crate) fn place(fabric: &Fabric, end: End, aspect: Aspect) -> Place {
     let port = fabric.cabling.names.text(end.port);
     let about = match aspect {
-        Aspect::Port => About::Port(port),
-        Aspect::Address => About::Address(port),
-        Aspect::Neighbour => About::Neighbour(port),
-        Aspect::Mac => About::Mac(port),
-        Aspect::Length => About::Length(port),
+        Aspect::Port => FactKind::Port(port),
+        Aspect::Address => FactKind::Address(port),
+        Aspect::Neighbour => FactKind::Neighbour(port),
+        Aspect::Mac => FactKind::Mac(port),
+        Aspect::Length => FactKind::Length(port),
     };
     match end.party {
-        Party::Switch(switch) => fabric.place(switch, about),
-        Party::Node(node) => {
+        DeviceId::Switch(switch) => fabric.place(switch, about),
+        DeviceId::Node(node) => {
             let name = &fabric.cabling.nodes[node.0 as usize];
             Place::of(format!("hosts/{name}/{}", linux::FILE), linux::find(about).1)
         }
@@ -140,7 +140,7 @@ fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
     found
 }
 
-fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): Stated, findings: &mut Findings) {
+fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): StatedEnd, findings: &mut Findings) {
     let Some(stated) = state.and_then(|state| state.facts.of(&fabric.facts).length_m) else { return };
     findings.expect(stated == cable.meters, &LENGTH, || {
         let end = fabric.cabling.end(own);
@@ -153,15 +153,15 @@ fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): Stated, fin
 fn neighbour(
     fabric: &Fabric,
     id: CableId,
-    (own, state): Stated,
-    (far, far_state): Stated,
+    (own, state): StatedEnd,
+    (far, far_state): StatedEnd,
     findings: &mut Findings,
 ) {
     let Some(expected) = state.and_then(|state| state.neighbour) else { return };
     let Some(far_state) = far_state else { return };
     // A switch port without a setting has an address of its system, which the file may not state. A NIC port without
     // one has its factory address, which a static neighbour cannot expect.
-    if far_state.mac.is_none() && matches!(far.party, Party::Switch(_)) {
+    if far_state.mac.is_none() && matches!(far.party, DeviceId::Switch(_)) {
         return;
     }
     findings.expect(far_state.mac == Some(expected), &NEIGHBOUR, || {

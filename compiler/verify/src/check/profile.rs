@@ -1,10 +1,10 @@
 //! V0305: ports and hardware are as stated in the manifest.
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::{Cable, Kind, Side, SwitchId};
 use crate::model::device::Wire;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::segment::Tier;
 use crate::model::stated::{Stated, StatedPort, StatedSwitch};
 use crate::model::switch::{EndState, Switch};
@@ -28,7 +28,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
                 switch.platform.as_deref().unwrap_or_default(),
                 switch.language.name,
             );
-            findings.broken(Violation::new(&PROFILE, fabric.place(id, About::Settings), message));
+            findings.broken(Violation::new(&PROFILE, fabric.place(id, FactKind::Settings), message));
             continue;
         };
         ports(fabric, id, (switch, own), findings);
@@ -112,7 +112,7 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
         if let Some(message) = fault {
             let name = fabric.cabling.names.text(cable.ends(side).0.port);
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
-            let violation = Violation::new(&PROFILE, fabric.place(id, About::Port(name)), message);
+            let violation = Violation::new(&PROFILE, fabric.place(id, FactKind::Port(name)), message);
             findings.broken(violation.and(fabric.cabling.place(cable_id)));
         }
     }

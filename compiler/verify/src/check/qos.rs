@@ -9,10 +9,10 @@ use closc_diagnostics::Rule;
 
 use super::profile;
 use crate::finding::{Findings, Violation, digest};
-use crate::model::about::About;
 use crate::model::cabling::{Kind, Side, SwitchId};
 use crate::model::device::Wire;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::group::{Group, TrafficClass};
 use crate::model::language::{Language, Numbering};
 use crate::model::qos::{PortQos, difference};
@@ -29,7 +29,7 @@ enum Place {
 }
 
 /// Ports of one switch with equal settings.
-struct Sort {
+struct PortGroup {
     switch: SwitchId,
     place: Place,
     facts: FactsId,
@@ -54,7 +54,7 @@ const TRIMMED: &str = "tc_to_dscp_map";
 
 /// Checks all ports.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
-    let sorts: Vec<Sort> = fabric
+    let sorts: Vec<PortGroup> = fabric
         .cabling
         .switch_ids()
         .filter_map(|id| Some((id, fabric.switch(id)?)))
@@ -82,7 +82,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         work.all();
     }
     asymmetric(fabric, &sorts, findings);
-    alike((fabric, stated), &sorts, findings);
+    compare_equal_ports((fabric, stated), &sorts, findings);
     tables(fabric, findings);
     if let Some(stated) = stated.filter(|stated| !stated.qos.classes.is_empty()) {
         for group in fabric.judged_groups() {
@@ -121,8 +121,8 @@ fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     group.classes.iter().find_map(strays)
 }
 
-fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
-    let mut sorts: Vec<Sort> = Vec::new();
+fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<PortGroup> {
+    let mut sorts: Vec<PortGroup> = Vec::new();
     for (slot, end) in switch.ends.iter().enumerate() {
         let (_, cable, side) = fabric.plugged(id, slot as u16);
         let place = match (cable.kind, side) {
@@ -130,13 +130,14 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
             (Kind::T0T1, Side::Lower) => Place::Edge,
             (Kind::T0T1, Side::Upper) | (Kind::T1T2, _) => Place::Fabric,
         };
-        let same =
-            |sort: &&mut Sort| sort.facts == end.facts && sort.place == place && sort.meters == cable.meters;
+        let same = |sort: &&mut PortGroup| {
+            sort.facts == end.facts && sort.place == place && sort.meters == cable.meters
+        };
         if let Some(sort) = sorts.iter_mut().find(same) {
             sort.count += 1;
         } else {
             let qos = end.configured.then(|| end.facts.of(&fabric.facts).qos.clone()).flatten();
-            sorts.extend(qos.map(|qos| Sort {
+            sorts.extend(qos.map(|qos| PortGroup {
                 switch: id,
                 place,
                 facts: end.facts,
@@ -151,11 +152,11 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
 }
 
 /// The most frequent values of ports: code points and pauses.
-fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
+fn common(fabric: &Fabric, sorts: &[&PortGroup]) -> Option<Arc<PortQos>> {
     /// Traffic class of each code point, and paused priorities.
-    type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
-    let mut votes: BTreeMap<Common<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
-    let pauses = |sort: &Sort| pauses_and_trims(fabric, sort);
+    type FrequentMarks<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
+    let mut votes: BTreeMap<FrequentMarks<'_>, (u64, &Arc<PortQos>)> = BTreeMap::new();
+    let pauses = |sort: &PortGroup| pauses_and_trims(fabric, sort);
     let some = sorts.iter().copied().any(pauses);
     for sort in sorts.iter().copied().filter(|sort| !some || pauses(sort)) {
         let vote = votes.entry((&sort.qos.dscp_to_class, &sort.qos.pauses)).or_insert((0, &sort.qos));
@@ -165,18 +166,18 @@ fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
 }
 
 /// Returns whether the language of a port numbers classes by rank.
-fn is_ranked(fabric: &Fabric, sort: &Sort) -> bool {
+fn is_ranked(fabric: &Fabric, sort: &PortGroup) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.classes == Numbering::Ranked)
 }
 
 /// Returns whether the language of a port can express pauses and trimming.
-fn pauses_and_trims(fabric: &Fabric, sort: &Sort) -> bool {
+fn pauses_and_trims(fabric: &Fabric, sort: &PortGroup) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.quality.pauses_and_trims())
 }
 
 struct Work<'a> {
     fabric: &'a Fabric,
-    sort: &'a Sort,
+    sort: &'a PortGroup,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
     /// The most frequent values of ports whose language uses the class numbers of the profile.
@@ -187,20 +188,20 @@ struct Work<'a> {
 }
 
 /// Returns the names of the switch and of the first port of a sort.
-fn port<'a>(fabric: &'a Fabric, sort: &Sort) -> (&'a str, &'a str) {
+fn port<'a>(fabric: &'a Fabric, sort: &PortGroup) -> (&'a str, &'a str) {
     let (_, cable, side) = fabric.plugged(sort.switch, sort.slot);
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
 }
 
 fn violation(
     fabric: &Fabric,
-    sort: &Sort,
+    sort: &PortGroup,
     (rule, setting): (&'static Rule, &str),
     message: &str,
 ) -> Violation {
     let (switch, port) = port(fabric, sort);
     let others = if sort.count > 1 { format!(" and {} more", sort.count - 1) } else { String::new() };
-    let place = fabric.place(sort.switch, About::Setting(port, setting));
+    let place = fabric.place(sort.switch, FactKind::Setting(port, setting));
     Violation::new(rule, place, format!("`{switch}`: port `{port}`{others} {message}"))
 }
 
@@ -378,7 +379,7 @@ impl Work<'_> {
 }
 
 /// Checks that the code point of packets trimmed at the last hop differs from that of packets trimmed earlier.
-fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
+fn asymmetric(fabric: &Fabric, sorts: &[PortGroup], findings: &mut Findings) {
     let mut votes: BTreeMap<bool, BTreeMap<u8, u64>> = BTreeMap::new();
     for sort in sorts {
         if let Some(dscp) = sort.qos.trimmed {
@@ -409,10 +410,10 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
 }
 
 /// The properties that equal ports share: language and hardware, position, shared values of both ends, cable length.
-type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
+type PortKind<'a> = (&'static Language, &'a str, Place, Wire, u32);
 
 /// The properties that equal switches share: the number of ports of each kind, among which buffers are divided.
-type Build = Vec<(Place, Wire, u32, u64)>;
+type PortCounts = Vec<(Place, Wire, u32, u64)>;
 
 /// Returns the hardware of a switch: the one that its files name, or else the one in the manifest.
 fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a Stated>, id: SwitchId) -> Option<&'a str> {
@@ -422,15 +423,19 @@ fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a Stated>, id: SwitchId) ->
 }
 
 /// Checks that equal ports have equal settings; those of the majority are the intended ones.
-fn alike((fabric, stated): (&Fabric, Option<&Stated>), sorts: &[Sort], findings: &mut Findings) {
-    let like = |sort: &Sort, hardware| {
+fn compare_equal_ports(
+    (fabric, stated): (&Fabric, Option<&Stated>),
+    sorts: &[PortGroup],
+    findings: &mut Findings,
+) {
+    let like = |sort: &PortGroup, hardware| {
         let switch = fabric.switch(sort.switch)?;
         Some((switch.language, hardware, sort.place, sort.facts.of(&fabric.facts).wire, sort.meters))
     };
-    let mut ports: HashMap<Like<'_>, Vec<&Sort>> = HashMap::new();
-    let mut switches: HashMap<(Like<'_>, Build), Vec<&Sort>> = HashMap::new();
+    let mut ports: HashMap<PortKind<'_>, Vec<&PortGroup>> = HashMap::new();
+    let mut switches: HashMap<(PortKind<'_>, PortCounts), Vec<&PortGroup>> = HashMap::new();
     for own in sorts.chunk_by(|a, b| a.switch == b.switch) {
-        let mut build: Build = own
+        let mut build: PortCounts = own
             .iter()
             .map(|sort| (sort.place, sort.facts.of(&fabric.facts).wire, sort.meters, sort.count))
             .collect();
@@ -442,16 +447,16 @@ fn alike((fabric, stated): (&Fabric, Option<&Stated>), sorts: &[Sort], findings:
             switches.entry((like, build.clone())).or_default().push(sort);
         }
     }
-    let named = |(language, hardware, place, ..): &Like<'_>| {
+    let named = |(language, hardware, place, ..): &PortKind<'_>| {
         format!("{place:?} ports of {hardware} with {}", language.name)
     };
     for (like, sorts) in ports {
         let of = format!("settings of {} #{}", named(&like), digest(&like));
-        same(fabric, (&sorts, &of), of_ports, findings);
+        compare_settings(fabric, (&sorts, &of), of_ports, findings);
     }
     for (build, sorts) in switches {
         let of = format!("sizes of {} #{}", named(&build.0), digest(&build));
-        same(fabric, (&sorts, &of), of_switches, findings);
+        compare_settings(fabric, (&sorts, &of), of_switches, findings);
     }
 }
 
@@ -475,9 +480,9 @@ fn of_switches(qos: &PortQos) -> Settings<'_> {
     own.chain(&qos.sized).map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-fn same(
+fn compare_settings(
     fabric: &Fabric,
-    (sorts, of): (&[&Sort], &str),
+    (sorts, of): (&[&PortGroup], &str),
     part: fn(&PortQos) -> Settings<'_>,
     findings: &mut Findings,
 ) {

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::cabling::{Cable, Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, DeviceId, Kind, Side, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::segment::Usid;
 use crate::model::switch::Switch;
 use crate::rules::routes::{MISSING, OWNER, PARALLEL, SINGLE};
@@ -21,7 +21,7 @@ pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
             let mut findings = Findings::default();
             if let Some(switch) = fabric.switch(SwitchId(id)) {
                 let mut work =
-                    Against { fabric, nic_usids, id: SwitchId(id), switch, findings: &mut findings };
+                    RouteComparison { fabric, nic_usids, id: SwitchId(id), switch, findings: &mut findings };
                 work.owners();
                 work.cables();
             }
@@ -30,7 +30,7 @@ pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
         .reduce(Findings::default, Findings::merge)
 }
 
-struct Against<'a> {
+struct RouteComparison<'a> {
     fabric: &'a Fabric,
     /// For the cable of each NIC, the uSID of the NIC.
     nic_usids: &'a [Option<Usid>],
@@ -39,7 +39,7 @@ struct Against<'a> {
     findings: &'a mut Findings,
 }
 
-impl Against<'_> {
+impl RouteComparison<'_> {
     fn name(&self) -> &str {
         self.fabric.cabling.switch(self.id)
     }
@@ -50,12 +50,12 @@ impl Against<'_> {
             let (id, cable, side) = self.fabric.plugged(self.id, route.slot);
             let far = cable.ends(side).1;
             let owns = match far.party {
-                Party::Switch(peer) => match self.fabric.switch(peer) {
+                DeviceId::Switch(peer) => match self.fabric.switch(peer) {
                     Some(peer) => peer.owns(route.usid),
                     // The files of that switch do not parse, which is reported; its uSIDs are unknown.
                     None => continue,
                 },
-                Party::Node(_) => self.nic_usids[id.0 as usize] == Some(route.usid),
+                DeviceId::Node(_) => self.nic_usids[id.0 as usize] == Some(route.usid),
             };
             self.findings.expect(owns, &OWNER, || {
                 let message = format!(
@@ -68,9 +68,9 @@ impl Against<'_> {
                 let violation = Violation::new(&OWNER, place, message).about(self.id, route.usid);
                 let violation = violation.and(self.fabric.cabling.place(id));
                 match far.party {
-                    Party::Switch(peer) => violation.and(self.fabric.place(peer, About::Segments)),
-                    Party::Node(_) => {
-                        let table = self.fabric.nics_place(Party::Switch(self.id));
+                    DeviceId::Switch(peer) => violation.and(self.fabric.place(peer, FactKind::Segments)),
+                    DeviceId::Node(_) => {
+                        let table = self.fabric.nics_place(DeviceId::Switch(self.id));
                         table.into_iter().fold(violation, Violation::and)
                     }
                 }
@@ -99,9 +99,9 @@ impl Against<'_> {
                         self.fabric.cabling.end(far)
                     );
                     let violation =
-                        Violation::new(&MISSING, self.fabric.place(self.id, About::Routes), message)
+                        Violation::new(&MISSING, self.fabric.place(self.id, FactKind::Routes), message)
                             .and(self.fabric.cabling.place(id));
-                    let wanted = self.wanted(far.party, id.0);
+                    let wanted = self.missing_route(far.party, id.0);
                     self.findings.broken(match wanted {
                         Some(usid) => violation.about(self.id, usid),
                         None => violation,
@@ -126,19 +126,19 @@ impl Against<'_> {
     }
 
     /// Returns the first uSID of the far end that has no route, or the uSID of the NIC there.
-    fn wanted(&self, far: Party, cable: u32) -> Option<Usid> {
+    fn missing_route(&self, far: DeviceId, cable: u32) -> Option<Usid> {
         match far {
-            Party::Switch(peer) => {
+            DeviceId::Switch(peer) => {
                 let routed = |usid: &&Usid| self.switch.route(**usid).is_none();
                 self.fabric.switch(peer)?.usids.iter().find(routed).copied()
             }
-            Party::Node(_) => self.nic_usids[cable as usize],
+            DeviceId::Node(_) => self.nic_usids[cable as usize],
         }
     }
 
     /// Checks that a cable has the same number at both ends. Other faults of an end are reported there.
     fn parallel(&mut self, cable: &Cable, to_upper: Usid) {
-        let Party::Switch(peer) = cable.upper.party else { return };
+        let DeviceId::Switch(peer) = cable.upper.party else { return };
         let Some(upper) = self.fabric.switch(peer) else { return };
         let Some(back) = upper.usid_over(cable.upper.slot) else { return };
         let number = |usids: &[Usid], usid: Usid| usids.binary_search(&usid).ok();

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::segment::{Layout, Tier, Usid};
 use crate::rules::segments::{COUNT, OWNER};
 
@@ -26,7 +26,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
                     fabric.cabling.switch(id)
                 );
                 let prefix = layout.prefix(plane, *usid).to_string();
-                let place = |id| fabric.place(id, About::Segment(&prefix));
+                let place = |id| fabric.place(id, FactKind::Segment(&prefix));
                 findings.broken(Violation::new(&OWNER, place(id), message).and(place(other)));
             }
         }
@@ -46,7 +46,7 @@ fn count(fabric: &Fabric, layout: &Layout, id: SwitchId, findings: &mut Findings
             segments(list.len()),
             list.join(", ")
         );
-        Violation::new(&COUNT, fabric.place(id, About::Segment("")), message)
+        Violation::new(&COUNT, fabric.place(id, FactKind::Segment("")), message)
     });
 }
 

@@ -4,7 +4,7 @@ mod beyond;
 mod maps;
 mod ports;
 mod ranked;
-mod room;
+mod remaining_buffer;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -12,15 +12,15 @@ use std::ptr;
 
 use crate::check::profile::{own, port};
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::{Kind, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::language::{Numbering, Quality};
 use crate::model::qos::PortQos;
 use crate::model::stated::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{COUNTERS, STATED};
-use room::Room;
+use remaining_buffer::RemainingBuffer;
 
 /// Counters that make losses visible: of pools, ports, queues, interfaces and marks.
 const COUNTED: [&str; 8] = [
@@ -59,7 +59,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         if !ranked && switch.language.quality == Quality::Unstated {
             continue;
         }
-        let room = room::of(fabric, id, (switch, stated));
+        let room = remaining_buffer::of(fabric, id, (switch, stated));
         if switch.language.quality == Quality::Whole {
             counters(fabric, id, (switch, stated), findings);
             pools(fabric, id, (switch, room), findings);
@@ -70,7 +70,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 
 /// Everything that the result for a port depends on. A port that equals a sound one is not judged again, on any switch.
 #[derive(PartialEq, Eq, Hash)]
-struct Sort {
+struct PortKey {
     facts: FactsId,
     quality: Quality,
     ranked: bool,
@@ -78,7 +78,7 @@ struct Sort {
     /// The stated values of the port and its switch, compared by their addresses in memory.
     of_port: Option<*const StatedPort>,
     of_switch: Option<*const StatedSwitch>,
-    room: Option<Room>,
+    room: Option<RemainingBuffer>,
     has_pools: bool,
 }
 
@@ -99,12 +99,17 @@ fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated),
     for name in wanted {
         findings.expect(on.contains(name), &COUNTERS, || {
             let message = format!("`{}`: counters `{name}` are off", fabric.cabling.switch(id));
-            Violation::new(&COUNTERS, fabric.place(id, About::Counter(name)), message)
+            Violation::new(&COUNTERS, fabric.place(id, FactKind::Counter(name)), message)
         });
     }
 }
 
-fn pools(fabric: &Fabric, id: SwitchId, (switch, room): (&Switch, Option<Room>), findings: &mut Findings) {
+fn pools(
+    fabric: &Fabric,
+    id: SwitchId,
+    (switch, room): (&Switch, Option<RemainingBuffer>),
+    findings: &mut Findings,
+) {
     let Some(room) = room else { return };
     let meant = room.shared().saturating_add(room.headroom());
     let found = switch.pools.map_or(0, |pools| pools.ingress);
@@ -113,7 +118,7 @@ fn pools(fabric: &Fabric, id: SwitchId, (switch, room): (&Switch, Option<Room>),
             "`{}` shares {found} bytes of buffer, and what is stated for its tier leaves {meant} with its cables",
             fabric.cabling.switch(id)
         );
-        Violation::new(&STATED, fabric.place(id, About::Pools), message)
+        Violation::new(&STATED, fabric.place(id, FactKind::Pools), message)
     });
 }
 
@@ -121,8 +126,8 @@ fn ports(
     fabric: &Fabric,
     id: SwitchId,
     (switch, stated): (&Switch, &Stated),
-    (ranked, room): (bool, Option<Room>),
-    (sound, findings): (&mut HashSet<Sort>, &mut Findings),
+    (ranked, room): (bool, Option<RemainingBuffer>),
+    (sound, findings): (&mut HashSet<PortKey>, &mut Findings),
 ) {
     let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
     let mut seen: HashSet<(FactsId, Kind, u32)> = HashSet::new();
@@ -133,18 +138,18 @@ fn ports(
             continue;
         }
         let name = fabric.cabling.names.text(cable.ends(side).0.port);
-        let broken = |about: About<'_>, message: &str| {
+        let broken = |about: FactKind<'_>, message: &str| {
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
             Violation::new(&STATED, fabric.place(id, about), message)
         };
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
             if matches!(quality, Quality::Ports(_)) && !needs_none(quality, &stated.qos) {
-                findings.broken(broken(About::Qos(name), "has no quality of service of its own"));
+                findings.broken(broken(FactKind::Qos(name), "has no quality of service of its own"));
             }
             continue;
         };
-        let work = Compared {
+        let work = PortComparison {
             qos,
             stated: &stated.qos,
             of_port: own.and_then(|own| {
@@ -165,7 +170,7 @@ fn ports(
         let measured = end.facts.of(&fabric.facts).length_m.is_some();
         let faults = work.all(measured, switch.pools.is_some());
         for fault in &faults {
-            findings.broken(broken(About::Setting(name, &fault.setting), &fault.message));
+            findings.broken(broken(FactKind::Setting(name, &fault.setting), &fault.message));
         }
         if faults.is_empty() {
             sound.insert(sort);
@@ -180,23 +185,23 @@ fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
 }
 
 /// A kind of port, and its stated values.
-struct Compared<'a> {
+struct PortComparison<'a> {
     qos: &'a PortQos,
     stated: &'a StatedQos,
     of_port: Option<&'a StatedPort>,
     last_hop: bool,
     of_switch: Option<&'a StatedSwitch>,
     /// Remaining buffer of the switch.
-    room: Option<Room>,
+    room: Option<RemainingBuffer>,
     /// Whether classes are numbered by rank.
     ranked: bool,
     /// The part of QoS that the language can express.
     quality: Quality,
 }
 
-impl Compared<'_> {
-    fn sort(&self, facts: FactsId, has_pools: bool) -> Sort {
-        Sort {
+impl PortComparison<'_> {
+    fn sort(&self, facts: FactsId, has_pools: bool) -> PortKey {
+        PortKey {
             facts,
             quality: self.quality,
             ranked: self.ranked,
@@ -436,7 +441,7 @@ impl Compared<'_> {
         for (class, (least, most, probability)) in &self.qos.marks {
             let Some(stated) = queue(class).and_then(|queue| port.marks.get(&queue)) else { continue };
             let own = self.room.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
-            if !room::marks((*least, *most, *probability), *stated, own, port.mtu) {
+            if !remaining_buffer::marks((*least, *most, *probability), *stated, own, port.mtu) {
                 let message = format!(
                     "marks class {class} from {least} to {most} bytes with {probability} %, and {}, {} and {} are stated",
                     stated.0, stated.1, stated.2

@@ -1,8 +1,8 @@
 //! V0105: settings of switches that affect forwarding, compared with fixed values instead of the majority.
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::switch::Switch;
 use crate::read::sonic::metadata::MEANT;
 use crate::rules::files::SETTINGS;
@@ -45,7 +45,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         findings.checked(&SETTINGS, 1);
         for (name, message) in faults(switch, chooses, speaks) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&SETTINGS, fabric.place(id, About::Global(name)), message));
+            findings.broken(Violation::new(&SETTINGS, fabric.place(id, FactKind::Global(name)), message));
         }
     }
 }

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::load;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::group::{Group, common, destination, length, list};
 use crate::model::place::Place;
 use crate::model::segment::{GIB_MAX, Layout, SLOTS, Usid};
@@ -96,7 +96,7 @@ pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
                     stated.usid
                 );
                 let place = group.place(&["\"planes\":", &format!("\"plane\": {plane},"), "\"t0_mac\":"]);
-                Violation::new(&OWN, place, message).and(fabric.place(id, About::Segments))
+                Violation::new(&OWN, place, message).and(fabric.place(id, FactKind::Segments))
             });
         }
     }
@@ -114,7 +114,7 @@ fn check(group: &Group, findings: &mut Findings) {
 }
 
 /// Zone and group.
-type At = (u16, u16);
+type GroupPosition = (u16, u16);
 
 struct Work<'a> {
     group: &'a Group,
@@ -125,21 +125,21 @@ struct Work<'a> {
 const FIRST: Choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
 
 impl Work<'_> {
-    fn own(&self) -> At {
+    fn own(&self) -> GroupPosition {
         (self.group.zone, self.group.group)
     }
 
-    fn places(&self) -> impl Iterator<Item = At> + use<> {
+    fn places(&self) -> impl Iterator<Item = GroupPosition> + use<> {
         let (zones, groups) = (self.table.header().zones, self.table.header().groups);
         (0..zones).flat_map(move |zone| (0..groups).map(move |group| (zone, group)))
     }
 
     /// Returns the uSIDs of a path by the layout; `None` if one does not fit.
-    fn expected(&self, to: At, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
+    fn expected(&self, to: GroupPosition, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
         expected(self.layout, self.table.header(), self.own(), to, downlink, choice)
     }
 
-    fn template(&self, to: At, findings: &mut Findings) {
+    fn template(&self, to: GroupPosition, findings: &mut Findings) {
         let expected = self.expected(to, 0, FIRST);
         let found = destination(&self.table, to.0, to.1, 0);
         let fits = match (&found, expected) {
@@ -203,7 +203,7 @@ impl Work<'_> {
         }
     }
 
-    fn one(&self, to: At, downlink: u16, choice: Choice, findings: &mut Findings) {
+    fn one(&self, to: GroupPosition, downlink: u16, choice: Choice, findings: &mut Findings) {
         let expected = self
             .expected(to, downlink, choice)
             .filter(|usids| self.legal(usids, kind(self.own(), to), choice));
@@ -243,7 +243,7 @@ impl Work<'_> {
                 self.probe(("t0", plane), back, found, findings);
                 for uplink in 0..h.t0_uplinks {
                     let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
-                    let around = around(self.layout, h, (zone, group), downlink, choice);
+                    let around = t1_probe(self.layout, h, (zone, group), downlink, choice);
                     let found = Address::from(self.table.t1_probe(plane, uplink, downlink));
                     self.probe(("t1", plane), around, found, findings);
                     self.t2_probes(choice, downlink, findings);
@@ -290,7 +290,7 @@ impl Work<'_> {
 }
 
 /// Distance between two groups.
-pub(crate) fn kind(from: At, to: At) -> Kind {
+pub(crate) fn kind(from: GroupPosition, to: GroupPosition) -> Kind {
     if from.0 != to.0 {
         Kind::Far
     } else if from.1 != to.1 {
@@ -304,8 +304,8 @@ pub(crate) fn kind(from: At, to: At) -> Kind {
 pub(crate) fn expected(
     layout: &Layout,
     h: &closc_paths::Header,
-    from: At,
-    to: At,
+    from: GroupPosition,
+    to: GroupPosition,
     downlink: u16,
     choice: Choice,
 ) -> Option<[Usid; SLOTS]> {
@@ -330,10 +330,10 @@ pub(crate) fn expected(
 }
 
 /// Returns the list of a probe over a T1 and back.
-fn around(
+fn t1_probe(
     layout: &Layout,
     h: &closc_paths::Header,
-    own: At,
+    own: GroupPosition,
     downlink: u16,
     choice: Choice,
 ) -> Option<[Usid; SLOTS]> {
@@ -354,11 +354,11 @@ fn around(
 fn over_the_top(
     layout: &Layout,
     h: &closc_paths::Header,
-    own: At,
+    own: GroupPosition,
     downlink: u16,
     choice: Choice,
 ) -> Option<[Usid; SLOTS]> {
-    let [start, up, down, nic, ..] = around(layout, h, own, downlink, choice)?;
+    let [start, up, down, nic, ..] = t1_probe(layout, h, own, downlink, choice)?;
     let row = choice.t0_uplink / h.parallel0;
     let (step, cable) = (choice.t1_uplink / h.parallel1, choice.t1_uplink % h.parallel1);
     let before = u32::from(step) * u32::from(h.t2_step) + u32::from(layout.row_of(row)) * u32::from(h.t2_row);

@@ -4,9 +4,9 @@
 //! files in the tree counts as configured correctly. Callers decide whether a NIC without files sends.
 
 use crate::check::bgp::comes_up;
-use crate::model::cabling::{Cable, Party, Side};
+use crate::model::cabling::{Cable, DeviceId, Side};
 use crate::model::fabric::Fabric;
-use crate::model::language::Asks;
+use crate::model::language::NeighbourResolution;
 use crate::model::switch::Gateway;
 
 /// Returns whether a cable carries a frame from one side to the other.
@@ -19,19 +19,19 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     }
     let Some(there) = fabric.end_state(far) else {
         // A NIC without files counts as configured correctly; a switch whose files do not parse does not.
-        return matches!(far.party, Party::Node(_)) && gateway != Gateway::Other;
+        return matches!(far.party, DeviceId::Node(_)) && gateway != Gateway::Other;
     };
     let theirs = there.facts.of(&fabric.facts);
-    let wire = alike(ours.wire.speed, theirs.wire.speed)
-        && alike(ours.wire.mtu, theirs.wire.mtu)
-        && alike(ours.wire.fec, theirs.wire.fec);
+    let wire = agree_if_known(ours.wire.speed, theirs.wire.speed)
+        && agree_if_known(ours.wire.mtu, theirs.wire.mtu)
+        && agree_if_known(ours.wire.fec, theirs.wire.fec);
     // If the port at the other end has another role, its ingress filter drops the packet.
-    let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
+    let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, DeviceId::Node(_)));
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
     // With BGP at both ends, each gets the other's address from the session.
-    if let (Party::Switch(_), Party::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
+    if let (DeviceId::Switch(_), DeviceId::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
         && comes_up(fabric, own, far)
     {
         return true;
@@ -51,14 +51,14 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         // Without a static neighbour, the address is resolved. NICs, nodes and switches with factory MAC addresses
         // answer. Such switches also resolve every neighbour.
         (None, _) => {
-            matches!(far.party, Party::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
+            matches!(far.party, DeviceId::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
         }
         (Some(_), None) => true,
     };
     resolved && addressed
 }
 
-fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+fn agree_if_known<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b,
         (None, _) | (_, None) => true,
@@ -66,16 +66,18 @@ fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
 }
 
 /// Returns whether a device resolves the MAC address of every neighbour.
-fn asks(fabric: &Fabric, party: Party) -> bool {
+fn asks(fabric: &Fabric, party: DeviceId) -> bool {
     match party {
-        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.language.asks == Asks::All),
-        Party::Node(_) => false,
+        DeviceId::Switch(id) => {
+            fabric.switch(id).is_some_and(|switch| switch.language.asks == NeighbourResolution::All)
+        }
+        DeviceId::Node(_) => false,
     }
 }
 
-fn lacks_addresses(fabric: &Fabric, party: Party) -> bool {
+fn lacks_addresses(fabric: &Fabric, party: DeviceId) -> bool {
     match party {
-        Party::Switch(id) => fabric.switch(id).is_some_and(|switch| !switch.language.addresses),
-        Party::Node(_) => false,
+        DeviceId::Switch(id) => fabric.switch(id).is_some_and(|switch| !switch.language.addresses),
+        DeviceId::Node(_) => false,
     }
 }

@@ -6,7 +6,7 @@
 use closc_artefacts::Address;
 
 use super::carry::carries;
-use crate::model::cabling::{Cable, CableId, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, CableId, DeviceId, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
@@ -87,8 +87,8 @@ impl<'a> Network<'a> {
         let mut by = from;
         for _ in 0..HOPS_MAX {
             let switch_id = match at {
-                Party::Node(_) => return Ending::Nic(by, address),
-                Party::Switch(id) => id,
+                DeviceId::Node(_) => return Ending::Nic(by, address),
+                DeviceId::Switch(id) => id,
             };
             let Some(switch) = self.fabric.switch(switch_id) else { return Ending::NoRoute };
             let own = switch.owns(slots(address)[0]) && self.inside(switch, address);

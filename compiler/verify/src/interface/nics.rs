@@ -60,7 +60,7 @@ impl Run {
 
 /// A NIC with different addresses in two planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Differs {
+pub(crate) struct AddressMismatch {
     pub(crate) nic: String,
     pub(crate) meant: Address,
     pub(crate) found: Address,
@@ -122,7 +122,7 @@ impl Nics {
     }
 
     /// Adds the NICs of another plane. Returns NICs with different addresses, one for each pair of runs.
-    pub(crate) fn join(&mut self, other: &Nics) -> Vec<Differs> {
+    pub(crate) fn join(&mut self, other: &Nics) -> Vec<AddressMismatch> {
         let mut differ = Vec::new();
         for (family, theirs) in &other.0 {
             let own = self.0.entry(family.clone()).or_default();
@@ -144,7 +144,7 @@ impl Nics {
                     let (start, end) = (known.first.max(run.first), known.end().min(run.end()));
                     if let Some(number) = known.differs(*run, start, end) {
                         let [meant, found] = [known.at(number), run.at(number)].map(Address::from);
-                        differ.push(Differs { nic: name(family, number), meant, found });
+                        differ.push(AddressMismatch { nic: name(family, number), meant, found });
                     }
                     from = end;
                 }
@@ -283,7 +283,11 @@ mod tests {
         let found = steps.join(&nics(&[("n1", "::1"), ("n2", "::3")]));
         assert_eq!(
             found[0],
-            Differs { nic: "n2".to_owned(), meant: "::2".parse().unwrap(), found: "::3".parse().unwrap() }
+            AddressMismatch {
+                nic: "n2".to_owned(),
+                meant: "::2".parse().unwrap(),
+                found: "::3".parse().unwrap()
+            }
         );
     }
 

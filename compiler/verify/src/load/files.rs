@@ -14,7 +14,7 @@ use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::place::{Fact, Place};
 use crate::read::error::ReadError;
-use crate::read::room::FILES_MAX;
+use crate::read::language_reader::FILES_MAX;
 use crate::rules::files::{DIGEST, KNOWN, PARSES};
 
 /// The files of a tree.

@@ -11,14 +11,14 @@ use crate::model::cabling::NodeId;
 use crate::model::fabric::Fabric;
 use crate::model::switch::Node;
 use crate::read::error::{ReadError, text};
+use crate::read::language_reader::FILES_MAX;
 use crate::read::linux;
 use crate::read::linux::node::{self, Host, Spray};
 use crate::read::linux::surroundings::{DEVICES, SETTINGS};
-use crate::read::room::FILES_MAX;
 use crate::rules::files::PARSES;
 
 /// Compares the routes of a node to other nodes with the tables.
-pub(crate) type Judge = fn(&Fabric, NodeId, &[Spray<'_>], &mut Findings);
+pub(crate) type RouteCheck = fn(&Fabric, NodeId, &[Spray<'_>], &mut Findings);
 
 type Nodes = (Vec<Option<Node>>, Findings);
 
@@ -87,7 +87,7 @@ fn read<'a>(
 }
 
 /// Reads the routes of nodes to other nodes. They are compared with the tables and therefore read last.
-pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: Judge) -> Result<Findings, VerifyError> {
+pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: RouteCheck) -> Result<Findings, VerifyError> {
     if !files.has_nodes() {
         return Ok(Findings::default());
     }

@@ -9,8 +9,8 @@ use crate::model::pipeline::{PipelineNames, Pipelines};
 use crate::model::place::Place;
 use crate::read;
 use crate::read::error::text;
+use crate::read::language_reader::Pipeline;
 use crate::read::p4::entries;
-use crate::read::room::Pipeline;
 use crate::rules::files::{COMPLETE, KNOWN};
 
 /// Reads the P4Info of every pipeline that switches of the tree run.

@@ -9,21 +9,21 @@ use crate::bind::switch::bind;
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{Cabling, SwitchId};
-use crate::model::language::Asks;
+use crate::model::language::NeighbourResolution;
 use crate::model::pipeline::Pipelines;
 use crate::model::place::Place;
 use crate::model::switch::Switch;
 use crate::read;
-use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
-use crate::read::sections::Known;
+use crate::read::language_reader::{FILES_MAX, Files as SwitchFiles, LanguageReader, ReaderContext};
+use crate::read::sections::SectionCache;
 use crate::rules::files::{COMPLETE, PARSES};
 
 /// Returns the switches whose language resolves every neighbour; neighbours resolve these as well.
 pub(crate) fn own_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
-        let room = read::room_of(|file| files.manifest.files.contains_key(&folder.join(file)));
-        room.is_some_and(|room| room.language.asks == Asks::All)
+        let room = read::reader_of(|file| files.manifest.files.contains_key(&folder.join(file)));
+        room.is_some_and(|room| room.language.asks == NeighbourResolution::All)
     };
     (0..cabling.switches.len() as u32).into_par_iter().map(own).collect()
 }
@@ -36,14 +36,14 @@ pub(crate) fn switches(
     context: &Context<'_>,
     names: &Pipelines,
 ) -> Result<Switches, VerifyError> {
-    let tables = Known::default();
+    let tables = SectionCache::default();
     let isolates = files.manifest.profile.as_ref().is_some_and(|stated| stated.isolation);
     let read: Vec<(Option<Switch>, Findings)> = (0..context.cabling.switches.len() as u32)
         .into_par_iter()
         .map(|id| {
             let mut findings = Findings::default();
             let circumstances =
-                Circumstances { routing: context.routing, pipelines: names, tables: &tables, isolates };
+                ReaderContext { routing: context.routing, pipelines: names, tables: &tables, isolates };
             let switch = BUFFERS.with_borrow_mut(|buffers| {
                 switch(files, context, &circumstances, SwitchId(id), buffers, &mut findings)
             })?;
@@ -62,7 +62,7 @@ pub(crate) fn switches(
 fn switch(
     files: &Files<'_>,
     context: &Context<'_>,
-    circumstances: &Circumstances<'_>,
+    circumstances: &ReaderContext<'_>,
     id: SwitchId,
     buffers: &mut [Vec<u8>; FILES_MAX],
     findings: &mut Findings,
@@ -71,7 +71,7 @@ fn switch(
     let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(name);
     let has = |file: &str| files.manifest.files.contains_key(&folder.join(file));
     findings.checked(&COMPLETE, 1);
-    let Some(room) = read::room_of(has) else {
+    let Some(room) = read::reader_of(has) else {
         let message = format!("`{name}` has no configuration of a kind that is known");
         findings.broken(Violation::new(&COMPLETE, Place::file(folder), message));
         return Ok(None);
@@ -102,7 +102,7 @@ fn switch(
 }
 
 /// Reports files of another language, and files that belong to another routing mode.
-fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &Room, findings: &mut Findings) {
+fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &LanguageReader, findings: &mut Findings) {
     let routing = files.manifest.routing;
     for path in files.manifest.files_below(folder) {
         let name = path.file_name().unwrap_or_default();

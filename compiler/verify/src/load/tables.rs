@@ -17,7 +17,7 @@ use crate::model::cabling::Cabling;
 use crate::model::group::{Group, common};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
-use crate::read::path_table::{self, Destinations, Unreadable};
+use crate::read::path_table::{self, Destinations, TableError};
 use crate::rules::files::{COMPLETE, PARSES};
 use crate::rules::tables::HEADER;
 
@@ -246,7 +246,7 @@ fn group<D: Destinations>(
     let fabric = &files.manifest.fabric;
     match path_table::read::<D>((path, &beside), &json, binary, fabric, cabling, findings) {
         Ok(group) => Ok(Some(group)),
-        Err(Unreadable { binary, error }) => {
+        Err(TableError { binary, error }) => {
             unreadable(if binary { &beside } else { path }, &error, findings);
             Ok(None)
         }

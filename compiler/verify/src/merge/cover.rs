@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use closc_artefacts::manifest::GroupRun;
 
-use super::{MergeError, Named};
+use super::{MergeError, NamedSummaries};
 use crate::interface::number;
 
 /// Rejects duplicate and missing planes and tables.
-pub(super) fn check(parts: Named<'_>) -> Result<(), MergeError> {
+pub(super) fn check(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     let all = &parts[0].1;
     let mut owners: BTreeMap<u64, &str> = BTreeMap::new();
     let every = || 0..all.counts.planes;
@@ -35,7 +35,7 @@ fn twice(what: String, one: &str, other: &str) -> MergeError {
 }
 
 /// The same for path tables, as ranges: a forged summary may contain billions of groups.
-fn tables(parts: Named<'_>) -> Result<(), MergeError> {
+fn tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     let stated = parts.iter().find_map(|(_, part)| part.interface.tables.as_ref());
     let Some(stated) = stated else { return Err(MergeError::Missing("path tables".to_owned())) };
     let whole = || (0..stated.zones).map(|zone| GroupRun { zone, first: 1, last: stated.groups });
@@ -91,7 +91,7 @@ fn tables(parts: Named<'_>) -> Result<(), MergeError> {
 }
 
 /// Rejects planes that were proved with other tables than those that were judged.
-pub(super) fn same_tables(parts: Named<'_>) -> Result<(), MergeError> {
+pub(super) fn same_tables(parts: NamedSummaries<'_>) -> Result<(), MergeError> {
     // A complete tree was proved with its own tables.
     if parts.iter().any(|(_, part)| part.groups.is_none()) {
         return Ok(());

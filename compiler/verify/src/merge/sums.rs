@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use closc_diagnostics::Rule;
 
-use super::{MergeError, Named};
+use super::{MergeError, NamedSummaries};
 use crate::finding::Tally;
 use crate::interface::nics::Nics;
 use crate::proof::chosen::counts::DeliveryCounts;
@@ -24,7 +24,7 @@ fn too_much<'a>(name: &'a str, field: &'a str) -> impl FnOnce() -> MergeError + 
 
 /// Adds a value of all parts.
 fn sum<T>(
-    parts: Named<'_>,
+    parts: NamedSummaries<'_>,
     field: &str,
     of: impl Fn(&Summary) -> Option<T>,
     add: impl Fn(T, T) -> Option<T>,
@@ -40,12 +40,15 @@ fn sum<T>(
 }
 
 /// Adds paths.
-pub(super) fn paths(parts: Named<'_>) -> Result<Option<PathCounts>, MergeError> {
+pub(super) fn paths(parts: NamedSummaries<'_>) -> Result<Option<PathCounts>, MergeError> {
     sum(parts, "paths", |part| part.paths, PathCounts::checked_add)
 }
 
 /// Adds deliveries. Those to NICs that only other parts contain are also counted; they never arrive.
-pub(super) fn deliveries(parts: Named<'_>, nics: &Nics) -> Result<Option<DeliveryCounts>, MergeError> {
+pub(super) fn deliveries(
+    parts: NamedSummaries<'_>,
+    nics: &Nics,
+) -> Result<Option<DeliveryCounts>, MergeError> {
     let all = u128::from(nics.count());
     let whole = |part: &Summary| {
         let mut own = Nics::default();
@@ -59,7 +62,7 @@ pub(super) fn deliveries(parts: Named<'_>, nics: &Nics) -> Result<Option<Deliver
 }
 
 /// Adds load.
-pub(super) fn load(parts: Named<'_>) -> Result<Option<LoadSums>, MergeError> {
+pub(super) fn load(parts: NamedSummaries<'_>) -> Result<Option<LoadSums>, MergeError> {
     let load = sum(parts, "load", |part| part.load, |sum, more| sum.checked_add(&more))?;
     match load {
         Some(load) if !load.is_sound() => Err(too_much(&parts[0].0, "load")()),
@@ -68,7 +71,7 @@ pub(super) fn load(parts: Named<'_>) -> Result<Option<LoadSums>, MergeError> {
 }
 
 /// Returns the number of NICs: from path tables, or from cables where switches choose the path.
-pub(super) fn nics(parts: Named<'_>, nics: &Nics) -> u64 {
+pub(super) fn nics(parts: NamedSummaries<'_>, nics: &Nics) -> u64 {
     if parts[0].1.routing.is_source_routed() {
         parts.iter().map(|(_, part)| part.read.nics).fold(0, u64::saturating_add)
     } else {
@@ -77,7 +80,7 @@ pub(super) fn nics(parts: Named<'_>, nics: &Nics) -> u64 {
 }
 
 /// Adds the counts of files, devices and cables.
-pub(super) fn read(parts: Named<'_>) -> Result<ReadCounts, MergeError> {
+pub(super) fn read(parts: NamedSummaries<'_>) -> Result<ReadCounts, MergeError> {
     let add = |sum: ReadCounts, read: ReadCounts| {
         Some(ReadCounts {
             files: sum.files.checked_add(read.files)?,
@@ -94,7 +97,7 @@ pub(super) fn read(parts: Named<'_>) -> Result<ReadCounts, MergeError> {
 
 /// Adds the counts of applied and broken rules of parts to those found here.
 pub(super) fn rules(
-    parts: Named<'_>,
+    parts: NamedSummaries<'_>,
     known: &BTreeMap<&str, &'static Rule>,
     found: BTreeMap<&'static str, (&'static Rule, Tally)>,
 ) -> Result<Vec<RuleCounts>, MergeError> {
@@ -116,7 +119,7 @@ pub(super) fn rules(
 }
 
 /// Adds the contents that are not judged.
-pub(super) fn not_judged(parts: Named<'_>) -> Result<BTreeMap<String, u64>, MergeError> {
+pub(super) fn not_judged(parts: NamedSummaries<'_>) -> Result<BTreeMap<String, u64>, MergeError> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for (name, part) in parts {
         for (what, count) in &part.not_judged {

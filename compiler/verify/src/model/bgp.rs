@@ -147,12 +147,12 @@ pub(crate) struct Entry {
     /// Whether matching prefixes are in the list.
     pub(crate) permit: bool,
     /// Prefixes that match.
-    pub(crate) matched: Matched,
+    pub(crate) matched: PrefixMatch,
 }
 
 /// Prefixes that an entry matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Matched {
+pub(crate) enum PrefixMatch {
     /// A prefix that the switch originates, by its index among them.
     Own(u8),
     /// Those inside another prefix, with a range of lengths.
@@ -232,8 +232,8 @@ impl Entry {
     /// Returns whether a prefix matches, given what the switch announces of its own.
     pub(crate) fn matches(&self, prefix: Prefix, own: &[Prefix]) -> bool {
         match self.matched {
-            Matched::Own(at) => own.get(usize::from(at)) == Some(&prefix),
-            Matched::Within { net, from, to } => {
+            PrefixMatch::Own(at) => own.get(usize::from(at)) == Some(&prefix),
+            PrefixMatch::Within { net, from, to } => {
                 net.contains(&prefix) && (from..=to).contains(&prefix.prefix_len())
             }
         }
@@ -252,11 +252,13 @@ mod tests {
     #[test]
     fn the_first_entry_decides() {
         let net = |text: &str| text.parse::<Prefix>().expect("a prefix");
-        let within =
-            |permit, text, from, to| Entry { permit, matched: Matched::Within { net: net(text), from, to } };
+        let within = |permit, text, from, to| Entry {
+            permit,
+            matched: PrefixMatch::Within { net: net(text), from, to },
+        };
         let own = [net("2001:db8:1:1::/64")];
         let list = [
-            Entry { permit: true, matched: Matched::Own(0) },
+            Entry { permit: true, matched: PrefixMatch::Own(0) },
             within(false, "2001:db8:1::/48", 64, 64),
             within(true, "2001:db8::/32", 64, 128),
         ];

@@ -33,7 +33,7 @@ pub(crate) struct CableId(pub(crate) u32);
 
 /// A device at the end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Party {
+pub(crate) enum DeviceId {
     /// A switch.
     Switch(SwitchId),
     /// A node.
@@ -75,7 +75,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
     /// The device.
-    pub(crate) party: Party,
+    pub(crate) party: DeviceId,
     /// Name of the port on the device.
     pub(crate) port: Name,
     /// Index among the cables of the device.
@@ -158,12 +158,12 @@ impl Cabling {
         lists: Vec<List>,
     ) -> Self {
         let at_switch = |party| match party {
-            Party::Switch(switch) => Some(switch.0),
-            Party::Node(_) => None,
+            DeviceId::Switch(switch) => Some(switch.0),
+            DeviceId::Node(_) => None,
         };
         let at_node = |party| match party {
-            Party::Node(node) => Some(node.0),
-            Party::Switch(_) => None,
+            DeviceId::Node(node) => Some(node.0),
+            DeviceId::Switch(_) => None,
         };
         let switch_plugs = Plugs::new(switches.len(), &mut cables, at_switch);
         let node_plugs = Plugs::new(nodes.len(), &mut cables, at_node);
@@ -226,10 +226,10 @@ impl Cabling {
     }
 
     /// Returns the name of a device.
-    pub(crate) fn party(&self, party: Party) -> &str {
+    pub(crate) fn party(&self, party: DeviceId) -> &str {
         match party {
-            Party::Switch(switch) => self.switch(switch),
-            Party::Node(node) => &self.nodes[node.0 as usize],
+            DeviceId::Switch(switch) => self.switch(switch),
+            DeviceId::Node(node) => &self.nodes[node.0 as usize],
         }
     }
 

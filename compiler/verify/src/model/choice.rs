@@ -10,25 +10,25 @@ use std::ops::Range;
 
 use closc_artefacts::{Address, Prefix};
 
-use crate::model::switch::{NextHop, RouteView, Ways};
+use crate::model::switch::{NextHop, NextHopSet, RouteView};
 
 /// A class of destinations, by its index in the order of addresses.
 pub(crate) type ClassId = u32;
 
 /// A set of classes, stored as ranges. There are few ranges, because routes cover ranges of addresses.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ClassSet(Compact);
+pub(crate) struct ClassSet(ClassRanges);
 
 /// Ranges in ascending order. There are millions of sets, and most are a single range, stored without an allocation.
 #[derive(Debug, Clone)]
-enum Compact {
+enum ClassRanges {
     One([Range<ClassId>; 1]),
     Any(Vec<Range<ClassId>>),
 }
 
-impl Default for Compact {
+impl Default for ClassRanges {
     fn default() -> Self {
-        Compact::Any(Vec::new())
+        ClassRanges::Any(Vec::new())
     }
 }
 
@@ -47,24 +47,24 @@ impl ClassSet {
             return;
         }
         let last = match &mut self.0 {
-            Compact::One([last]) => Some(last),
-            Compact::Any(runs) => runs.last_mut(),
+            ClassRanges::One([last]) => Some(last),
+            ClassRanges::Any(runs) => runs.last_mut(),
         };
         match last {
             Some(last) if last.end >= classes.start => last.end = last.end.max(classes.end),
             Some(_) => match &mut self.0 {
-                Compact::One([first]) => self.0 = Compact::Any(vec![first.clone(), classes]),
-                Compact::Any(runs) => runs.push(classes),
+                ClassRanges::One([first]) => self.0 = ClassRanges::Any(vec![first.clone(), classes]),
+                ClassRanges::Any(runs) => runs.push(classes),
             },
-            None => self.0 = Compact::One([classes]),
+            None => self.0 = ClassRanges::One([classes]),
         }
     }
 
     /// Returns the ranges in ascending order.
     pub(crate) fn runs(&self) -> &[Range<ClassId>] {
         match &self.0 {
-            Compact::One(one) => one,
-            Compact::Any(runs) => runs,
+            ClassRanges::One(one) => one,
+            ClassRanges::Any(runs) => runs,
         }
     }
 
@@ -88,7 +88,7 @@ pub(crate) struct Row {
     /// Classes that the route applies to.
     pub(crate) classes: ClassSet,
     /// The cables it uses, each with its weight; empty if it drops.
-    pub(crate) ways: Ways,
+    pub(crate) ways: NextHopSet,
     /// The destination, by which the route is found in the file; of several routes with the same next hops, that of the
     /// first.
     pub(crate) prefix: Prefix,
@@ -325,8 +325,10 @@ impl Classes {
             .iter()
             .enumerate()
             .map(|(number, route)| match route.ways {
-                Ways::Alike(ways) if !ways.is_empty() => *sharing.entry(ways.as_ptr()).or_insert(number),
-                Ways::One(_) | Ways::Any(_) | Ways::Alike(_) => number,
+                NextHopSet::Alike(ways) if !ways.is_empty() => {
+                    *sharing.entry(ways.as_ptr()).or_insert(number)
+                }
+                NextHopSet::One(_) | NextHopSet::Any(_) | NextHopSet::Alike(_) => number,
             })
             .collect();
         let mut rows: Vec<Option<ClassSet>> = vec![None; routes.len()];

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use closc_artefacts::Address;
 
-use crate::model::cabling::{CableId, Kind, NodeId, Party, SwitchId};
+use crate::model::cabling::{CableId, DeviceId, Kind, NodeId, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::names::Name;
 use crate::model::switch::RouteView;
@@ -74,7 +74,7 @@ impl Destinations {
         let mut numbers: HashMap<Name, u16> = HashMap::new();
         let mut by_nic: BTreeMap<(NodeId, u16), Vec<CableId>> = BTreeMap::new();
         for (at, cable) in cabling.cables().enumerate().filter(|(_, cable)| cable.kind == Kind::NicT0) {
-            let Party::Node(node) = cable.lower.party else { continue };
+            let DeviceId::Node(node) = cable.lower.party else { continue };
             let port = cable.lower.port;
             let number = *numbers.entry(port).or_insert_with(|| number(cabling.names.text(port)));
             by_nic.entry((node, number)).or_default().push(CableId(at as u32));
@@ -104,7 +104,7 @@ impl Destinations {
     /// Returns the name of a NIC for people.
     pub(crate) fn name(&self, fabric: &Fabric, nic: u32) -> String {
         let nic = &self.nics[nic as usize];
-        format!("{}/nic{}", fabric.cabling.party(Party::Node(nic.node)), nic.number)
+        format!("{}/nic{}", fabric.cabling.party(DeviceId::Node(nic.node)), nic.number)
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 
-use crate::model::about::About;
-use crate::model::cabling::{Cable, CableId, Cabling, End, NodeId, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, CableId, Cabling, DeviceId, End, NodeId, Side, SwitchId};
+use crate::model::fact::FactKind;
 use crate::model::group::Group;
 use crate::model::language::Language;
 use crate::model::network::NicTables;
@@ -42,7 +42,7 @@ pub(crate) fn place(
     name: &str,
     language: Option<&'static Language>,
     routed_by_frr: bool,
-    about: About<'_>,
+    about: FactKind<'_>,
 ) -> Place {
     let folder = Utf8PathBuf::from(closc_artefacts::paths::SWITCHES).join(name);
     let Some(language) = language else { return Place::file(folder) };
@@ -69,7 +69,7 @@ impl Fabric {
     }
 
     /// Returns the place of something on a switch.
-    pub(crate) fn place(&self, id: SwitchId, about: About<'_>) -> Place {
+    pub(crate) fn place(&self, id: SwitchId, about: FactKind<'_>) -> Place {
         let switch = self.switch(id);
         let by_frr = switch.is_some_and(|switch| switch.speaker.is_some());
         place(self.cabling.switch(id), switch.map(|switch| switch.language), by_frr, about)
@@ -80,15 +80,15 @@ impl Fabric {
         match &self.layout {
             Some(layout) => {
                 let plane = self.switch(id).and_then(|switch| switch.plane).unwrap_or(0);
-                self.place(id, About::Route(&layout.prefix(plane, usid).to_string()))
+                self.place(id, FactKind::Route(&layout.prefix(plane, usid).to_string()))
             }
-            None => self.place(id, About::Routes),
+            None => self.place(id, FactKind::Routes),
         }
     }
 
     /// Returns the place where a path table lists the NICs of a T0.
-    pub(crate) fn nics_place(&self, t0: Party) -> Option<Place> {
-        let Party::Switch(t0) = t0 else { return None };
+    pub(crate) fn nics_place(&self, t0: DeviceId) -> Option<Place> {
+        let DeviceId::Switch(t0) = t0 else { return None };
         let own = |group: &&Group| group.planes.iter().any(|plane| plane.t0 == Some(t0));
         self.groups.iter().find(own).map(|group| group.place(&["\"nics\":"]))
     }
@@ -97,8 +97,8 @@ impl Fabric {
     #[inline]
     pub(crate) fn end_state(&self, end: End) -> Option<EndState> {
         let ends = match end.party {
-            Party::Switch(switch) => &self.switch(switch)?.ends,
-            Party::Node(node) => &self.node(node)?.ends,
+            DeviceId::Switch(switch) => &self.switch(switch)?.ends,
+            DeviceId::Node(node) => &self.node(node)?.ends,
         };
         ends.get(usize::from(end.slot))
     }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::model::about::About;
+use crate::model::fact::FactKind;
 use crate::model::place::Target;
 
 /// A language.
@@ -25,7 +25,7 @@ pub(crate) struct Language {
     /// Whether every port with a cable states its neighbour.
     pub(crate) states_peers: bool,
     /// Neighbours whose MAC addresses are resolved instead of configured.
-    pub(crate) asks: Asks,
+    pub(crate) asks: NeighbourResolution,
     /// The part of QoS that it can express.
     pub(crate) quality: Quality,
     /// Behaviour of a port with link-local addresses.
@@ -37,12 +37,12 @@ pub(crate) struct Language {
     /// The hash seed that the OS image derives from the type of a switch, if it does.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
     /// BGP settings that it cannot express.
-    pub(crate) unsaid: &'static [Unsaid],
+    pub(crate) unsaid: &'static [UnsupportedSetting],
     /// Converts a port name of cable lists to its own.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
     /// Returns the file of a subject, and its identity there. The flag states whether routes are in a separate
     /// `frr.conf`.
-    pub(crate) place: fn(About<'_>, bool) -> (&'static str, Target),
+    pub(crate) place: fn(FactKind<'_>, bool) -> (&'static str, Target),
 }
 
 impl Language {
@@ -54,7 +54,7 @@ impl Language {
         wire: [true; 3],
         negotiates_copper_only: false,
         states_peers: false,
-        asks: Asks::All,
+        asks: NeighbourResolution::All,
         quality: Quality::Unstated,
         link_local: LinkLocal::Talks,
         classes: Numbering::Stated,
@@ -71,14 +71,14 @@ impl Language {
     }
 
     /// Returns whether it can express a setting of sessions.
-    pub(crate) fn says(&self, what: Unsaid) -> bool {
+    pub(crate) fn says(&self, what: UnsupportedSetting) -> bool {
         !self.unsaid.contains(&what)
     }
 }
 
 /// Settings of BGP sessions that some languages cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unsaid {
+pub(crate) enum UnsupportedSetting {
     /// Seconds between attempts to connect.
     Connects,
     /// The flag that packets were forwarded during a restart of the daemon.
@@ -89,7 +89,7 @@ pub(crate) enum Unsaid {
 
 /// Neighbours whose MAC addresses are resolved instead of configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum NeighbourResolution {
     /// Every neighbour is static.
     None,
     /// NICs, which keep their factory addresses.
@@ -160,7 +160,7 @@ pub(crate) enum Spreading {
 }
 
 /// A place in no file.
-fn nowhere(_: About<'_>, _: bool) -> (&'static str, Target) {
+fn nowhere(_: FactKind<'_>, _: bool) -> (&'static str, Target) {
     ("", Target::File)
 }
 

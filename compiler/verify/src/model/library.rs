@@ -23,7 +23,7 @@ pub(crate) struct BackupPair {
     /// Its backup.
     pub(crate) backup: PairedPort,
     /// Components on which both depend.
-    pub(crate) shares: Vec<SharedPart>,
+    pub(crate) shares: Vec<SharedComponent>,
 }
 
 /// A port with its position.
@@ -46,7 +46,7 @@ pub(crate) struct PairedPort {
 /// A component that two ports can share.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum SharedPart {
+pub(crate) enum SharedComponent {
     T0,
     Plane,
     /// The cage of a NIC.

@@ -61,7 +61,7 @@ pub(crate) struct TableRoute {
     /// Destination.
     pub(crate) to: Prefix,
     /// Its action.
-    pub(crate) does: Does,
+    pub(crate) does: NodeRouteAction,
     /// Metric; the lowest is used.
     pub(crate) metric: u32,
     /// The table.
@@ -70,7 +70,7 @@ pub(crate) struct TableRoute {
 
 /// Action of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum NodeRouteAction {
     /// Sends to a next hop.
     Via(Address),
     /// Drops.

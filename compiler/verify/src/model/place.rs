@@ -42,7 +42,7 @@ pub(crate) enum Fact {
     /// A setting of the quality of service of a port. Its reader follows the references again.
     Setting {
         /// The reader.
-        follow: Follow,
+        follow: SettingResolver,
         /// The port.
         port: String,
         /// The setting.
@@ -52,30 +52,30 @@ pub(crate) enum Fact {
 
 /// Returns the paths of a setting, by the text of the file, the port and the setting, the main path first.
 #[derive(Clone, Copy)]
-pub(crate) struct Follow(pub(crate) fn(&str, &str, &str) -> Vec<Vec<Step>>);
+pub(crate) struct SettingResolver(pub(crate) fn(&str, &str, &str) -> Vec<Vec<Step>>);
 
 // A file has one reader, so functions need no comparison.
-impl PartialEq for Follow {
+impl PartialEq for SettingResolver {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Follow {}
+impl Eq for SettingResolver {}
 
-impl PartialOrd for Follow {
+impl PartialOrd for SettingResolver {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Follow {
+impl Ord for SettingResolver {
     fn cmp(&self, _: &Self) -> Ordering {
         Ordering::Equal
     }
 }
 
-impl fmt::Debug for Follow {
+impl fmt::Debug for SettingResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("reader")
     }

@@ -1,11 +1,11 @@
 //! State of a switch or node that is kept after its file is dropped: enough to forward packets, without text.
 //!
 //! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes 16 bytes, without its routes,
-//! and needs no look-up by name. `ends` stores ports, and `ways` stores next hops.
+//! and needs no look-up by name. `ends` stores ports, and `next_hops` stores next hops.
 
 mod ends;
+pub(crate) mod next_hops;
 mod routes;
-pub(crate) mod ways;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,8 +23,8 @@ use crate::model::peer::Peer;
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
 pub(crate) use ends::{EndState, Ends};
+pub(crate) use next_hops::NextHopSet;
 pub(crate) use routes::{OtherRoute, OtherRoutes, ReceivedRoutes, RouteView};
-pub(crate) use ways::Ways;
 
 /// A switch.
 #[derive(Debug, Clone)]
@@ -73,11 +73,11 @@ pub(crate) struct Switch {
     /// The buffer pools, if the language states them.
     pub(crate) pools: Option<Pools>,
     /// Settings of the whole device.
-    pub(crate) settings: Arc<Pairs>,
+    pub(crate) settings: Arc<NamedValues>,
     /// Enabled counters, if the language states them.
-    pub(crate) counters: Arc<Pairs>,
+    pub(crate) counters: Arc<NamedValues>,
     /// Serial lanes of ports by name, and names of their cages, if the language states them.
-    pub(crate) lanes: Arc<Pairs>,
+    pub(crate) lanes: Arc<NamedValues>,
     /// Packets that NICs may send, where switches choose the path and the language states it.
     pub(crate) ingress: Option<Box<IngressFilter>>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct IngressFilter {
 }
 
 /// Names with values, sorted; many switches share them.
-pub(crate) type Pairs = Vec<(SmolStr, SmolStr)>;
+pub(crate) type NamedValues = Vec<(SmolStr, SmolStr)>;
 
 /// Numbers of entries in tables with hardware limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,18 +165,18 @@ pub(crate) struct FactsId(u32);
 
 /// Interns equal values. Indices depend on the order of threads, so results must not be sorted by them.
 #[derive(Debug)]
-pub(crate) struct Pool<T>(Mutex<Shared<T>>);
+pub(crate) struct Pool<T>(Mutex<PoolValues<T>>);
 
 /// Values by number, and back.
 #[derive(Debug)]
-struct Shared<T> {
+struct PoolValues<T> {
     numbers: HashMap<Arc<T>, u32>,
     values: Vec<Arc<T>>,
 }
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
-        Pool(Mutex::new(Shared { numbers: HashMap::new(), values: Vec::new() }))
+        Pool(Mutex::new(PoolValues { numbers: HashMap::new(), values: Vec::new() }))
     }
 }
 

@@ -19,16 +19,16 @@ pub(super) fn announced(set: Option<Bandwidth>, sum: Option<u64>) -> Option<u64>
         Some(Bandwidth::Mbps(mbps)) => (u64::from(mbps) * 1_000_000 / 8) as u32,
         Some(Bandwidth::Sum) => match sum? as u32 {
             // In that case FRR sets nothing, and the received value is handled as without a filter.
-            0 => held(sum?),
+            0 => saturate(sum?),
             cut => cut,
         },
-        None => held(sum?),
+        None => saturate(sum?),
     };
     Some(u64::from(bytes as f32 as u32))
 }
 
 /// Without a filter, FRR limits the sum to 32 bits.
-fn held(sum: u64) -> u32 {
+fn saturate(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(u32::MAX)
 }
 

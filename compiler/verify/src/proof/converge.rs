@@ -20,12 +20,12 @@ use super::bandwidth;
 use super::bits::Bits;
 use crate::check::bgp::{comes_up, speakers};
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, listed};
-use crate::model::cabling::{Party, Side, SwitchId};
+use crate::model::bgp::{Bandwidth, Entry, Policy, PrefixMatch, Speaker, Terms, listed};
+use crate::model::cabling::{DeviceId, Side, SwitchId};
 use crate::model::fabric::Fabric;
-use crate::model::language::Unsaid;
-use crate::model::switch::{Gateway, NextHop, ReceivedRoutes, Ways};
+use crate::model::fact::FactKind;
+use crate::model::language::UnsupportedSetting;
+use crate::model::switch::{Gateway, NextHop, NextHopSet, ReceivedRoutes};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
 /// FRR's default for `maximum-paths`.
@@ -46,20 +46,20 @@ pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
 }
 
 /// Returns the routes that every switch receives.
-pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
+pub(crate) fn routes(fabric: &Fabric) -> (SwitchRoutes, Findings) {
     let (all, findings) = settle(fabric, &|_| true);
     (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
 }
 
 /// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted: a switch has one
 /// to the loopback of every other switch of its plane.
-fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
+fn settle(fabric: &Fabric, keep: &RouteFilter<'_>) -> (Vec<(SwitchId, RouteCounts)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
         planes.entry(fabric.switch(id).and_then(|switch| switch.plane)).or_default().push(id);
     }
     let planes: Vec<Vec<SwitchId>> = planes.into_values().collect();
-    let settled: Vec<(Vec<(SwitchId, Counted)>, Findings)> =
+    let settled: Vec<(Vec<(SwitchId, RouteCounts)>, Findings)> =
         planes.par_iter().map(|ids| Plane::new(fabric, ids, keep).settle()).collect();
     let (mut all, mut findings) = (Vec::new(), Findings::default());
     for (converged, found) in settled {
@@ -70,13 +70,13 @@ fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findin
 }
 
 /// Received routes by switch.
-pub(crate) type Settled = Vec<(SwitchId, ReceivedRoutes)>;
+pub(crate) type SwitchRoutes = Vec<(SwitchId, ReceivedRoutes)>;
 
 /// Returns whether routes to a prefix are stored.
-type Keep<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
+type RouteFilter<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
 
 /// Routes that a switch receives.
-struct Counted {
+struct RouteCounts {
     /// Number of routes, stored or not.
     count: usize,
     /// Stored routes.
@@ -144,14 +144,14 @@ struct Offer {
 
 /// Prefixes that pass a filter.
 #[derive(Debug, Clone)]
-struct Passed {
+struct PassedPrefixes {
     prefixes: Bits,
     drained: bool,
     bandwidth: Option<Bandwidth>,
 }
 
 /// Paths that pass the filters of both ends: their preference there, and their bandwidth.
-type Received = (Rank, Arc<Bits>, Option<u64>);
+type ReceivedPath = (Rank, Arc<Bits>, Option<u64>);
 
 /// Indices of prefixes, and the next hops to all of them.
 type Class = (Box<[u32]>, Arc<[NextHop]>);
@@ -191,7 +191,7 @@ struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    fn new(fabric: &'a Fabric, ids: &'a [SwitchId], keep: &Keep<'_>) -> Self {
+    fn new(fabric: &'a Fabric, ids: &'a [SwitchId], keep: &RouteFilter<'_>) -> Self {
         let speakers: Vec<&Speaker> =
             ids.iter().filter_map(|id| fabric.switch(*id)?.speaker.as_ref()).collect();
         let mut prefixes: Vec<Prefix> =
@@ -219,7 +219,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    fn settle(mut self) -> (Vec<(SwitchId, Counted)>, Findings) {
+    fn settle(mut self) -> (Vec<(SwitchId, RouteCounts)>, Findings) {
         let mut own = Vec::with_capacity(self.ids.len());
         for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
             let networks = self.places_of(speaker.networks.iter().copied());
@@ -262,7 +262,7 @@ impl<'a> Plane<'a> {
     fn announce(&mut self, at: usize, announcement: &Announcement) {
         let speaker = self.speakers[at];
         // Most cables of a side have the same filters at both ends, so the result is cached.
-        let mut passed: HashMap<(u16, *const Terms, usize, bool), Vec<Received>> = HashMap::new();
+        let mut passed: HashMap<(u16, *const Terms, usize, bool), Vec<ReceivedPath>> = HashMap::new();
         for (far, session) in self.up[at].iter().zip(&speaker.sessions) {
             let (Some(far), Some(session)) = (*far, *session) else { continue };
             let sent = &speaker.terms[usize::from(session.terms)];
@@ -291,7 +291,7 @@ impl<'a> Plane<'a> {
     fn up(&self, id: SwitchId, slot: u16) -> Option<(usize, u16)> {
         let (_, cable, side) = self.fabric.plugged(id, slot);
         let (own, far) = cable.ends(side);
-        let Party::Switch(peer) = far.party else { return None };
+        let DeviceId::Switch(peer) = far.party else { return None };
         let place = *self.places.get(&peer)?;
         let on = |end| self.fabric.facts(end).is_some_and(|facts| facts.up);
         (comes_up(self.fabric, own, far) && on(own) && on(far)).then_some((place, far.slot))
@@ -303,7 +303,7 @@ impl<'a> Plane<'a> {
         announcement: &Announcement,
         (sender, sent): (&Speaker, &Terms),
         (receiver, terms): (&Speaker, &Terms),
-    ) -> Vec<Received> {
+    ) -> Vec<ReceivedPath> {
         let (drained, length) = announcement.rank;
         let out = self.filter(sent.announced.as_ref(), sender, &announcement.prefixes, (drained, length));
         let mut all = Vec::new();
@@ -324,10 +324,10 @@ impl<'a> Plane<'a> {
         speaker: &Speaker,
         prefixes: &Bits,
         (drained, length): Rank,
-    ) -> Vec<Passed> {
+    ) -> Vec<PassedPrefixes> {
         let Some(policy) = policy else {
             let passes = !speaker.process.strict;
-            let all = Passed { prefixes: prefixes.clone(), drained, bandwidth: None };
+            let all = PassedPrefixes { prefixes: prefixes.clone(), drained, bandwidth: None };
             return if passes { vec![all] } else { Vec::new() };
         };
         let mut rest = prefixes.clone();
@@ -345,7 +345,7 @@ impl<'a> Plane<'a> {
             rest.remove(&matched);
             if clause.permit && !matched.is_empty() {
                 let drained = drained || clause.drains;
-                passed.push(Passed { prefixes: matched, drained, bandwidth: clause.bandwidth });
+                passed.push(PassedPrefixes { prefixes: matched, drained, bandwidth: clause.bandwidth });
             }
         }
         passed
@@ -364,7 +364,7 @@ impl<'a> Plane<'a> {
         let (id, speaker) = (self.ids[to], self.speakers[to]);
         let mut fresh: Vec<(&Offer, Bits)> = Vec::with_capacity(offers.len());
         for offer in offers {
-            let Some(mut accepted) = self.accepted(speaker, id, offer) else { continue };
+            let Some(mut accepted) = self.accepted_prefixes(speaker, id, offer) else { continue };
             self.states[to].received[usize::from(offer.slot)] += accepted.count();
             if accepted.is_empty() {
                 continue;
@@ -375,9 +375,10 @@ impl<'a> Plane<'a> {
                 fresh.push((offer, accepted));
             }
         }
-        let weighs = self.fabric.switch(id).is_some_and(|switch| switch.language.says(Unsaid::Bandwidths));
+        let weighs =
+            self.fabric.switch(id).is_some_and(|switch| switch.language.says(UnsupportedSetting::Bandwidths));
         let mut announcements: Vec<Announcement> = Vec::new();
-        for (prefixes, members) in alike(&fresh, self.prefixes.len()) {
+        for (prefixes, members) in group_offers(&fresh, self.prefixes.len()) {
             let members: Vec<&Offer> = members.iter().map(|at| fresh[*at].0).collect();
             let mut transit = (*members[0].transit).clone();
             members[1..].iter().for_each(|offer| transit.or(&offer.transit));
@@ -413,7 +414,7 @@ impl<'a> Plane<'a> {
 
     /// Returns the part of an offer that is not rejected because of the own autonomous system in its path; `None` if
     /// all of it is.
-    fn accepted(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
+    fn accepted_prefixes(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
         let mut accepted = (*offer.prefixes).clone();
         if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.accepts_own) {
             return Some(accepted);
@@ -431,7 +432,7 @@ impl<'a> Plane<'a> {
                 self.fabric.cabling.switch(id),
                 self.some(&accepted),
             );
-            self.findings.broken(Violation::new(&STABLE, self.fabric.place(id, About::Filters), message));
+            self.findings.broken(Violation::new(&STABLE, self.fabric.place(id, FactKind::Filters), message));
         }
         Some(accepted)
     }
@@ -445,7 +446,7 @@ impl<'a> Plane<'a> {
     fn transit(&mut self, id: SwitchId, offer: &Offer) {
         let (_, cable, side) = self.fabric.plugged(id, offer.slot);
         let (own, far) = cable.ends(side);
-        let Party::Switch(below) = far.party else { return };
+        let DeviceId::Switch(below) = far.party else { return };
         if side != Side::Upper {
             return;
         }
@@ -458,8 +459,8 @@ impl<'a> Plane<'a> {
                 self.some(&offer.prefixes),
                 cabling.end(own)
             );
-            let violation = Violation::new(&TRANSIT, self.fabric.place(below, About::Filters), message);
-            self.findings.broken(violation.and(self.fabric.place(id, About::Filters)));
+            let violation = Violation::new(&TRANSIT, self.fabric.place(below, FactKind::Filters), message);
+            self.findings.broken(violation.and(self.fabric.place(id, FactKind::Filters)));
         }
     }
 
@@ -472,7 +473,7 @@ impl<'a> Plane<'a> {
                 self.fabric.cabling.switch(id),
                 members.len()
             );
-            self.findings.broken(Violation::new(&WIDTH, self.fabric.place(id, About::Bgp), message));
+            self.findings.broken(Violation::new(&WIDTH, self.fabric.place(id, FactKind::Bgp), message));
         }
     }
 
@@ -487,7 +488,7 @@ impl<'a> Plane<'a> {
                     self.fabric.cabling.switch(*id),
                     state.widest
                 );
-                Violation::new(&WIDTH, self.fabric.place(*id, About::Bgp), message)
+                Violation::new(&WIDTH, self.fabric.place(*id, FactKind::Bgp), message)
             });
             for (slot, received) in state.received.iter().enumerate() {
                 let Some((_, terms)) = speaker.session(slot as u16) else { continue };
@@ -500,7 +501,7 @@ impl<'a> Plane<'a> {
                         self.fabric.cabling.end(far),
                         self.fabric.cabling.end(own)
                     );
-                    let about = About::Session(self.fabric.cabling.names.text(own.port));
+                    let about = FactKind::Session(self.fabric.cabling.names.text(own.port));
                     Violation::new(&LIMIT, self.fabric.place(*id, about), message)
                 });
             }
@@ -509,10 +510,10 @@ impl<'a> Plane<'a> {
 
     /// Returns the routes that a switch has received, in ascending order. A static route of the same prefix is
     /// preferred.
-    fn routes(&mut self, at: usize) -> Counted {
+    fn routes(&mut self, at: usize) -> RouteCounts {
         let State { settled: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
-            return Counted { count: 0, routes: ReceivedRoutes::default() };
+            return RouteCounts { count: 0, routes: ReceivedRoutes::default() };
         };
         received.remove(&self.places_of(self.speakers[at].networks.iter().copied()));
         received.remove(&self.places_of(switch.other_routes.iter().map(|route| route.prefix)));
@@ -525,10 +526,10 @@ impl<'a> Plane<'a> {
         found.sort_unstable();
         let routes = ReceivedRoutes {
             prefixes: Arc::clone(&self.prefixes),
-            ways: classes.into_iter().map(|(_, ways)| Ways::Alike(ways)).collect(),
+            ways: classes.into_iter().map(|(_, ways)| NextHopSet::Alike(ways)).collect(),
             routes: found.into(),
         };
-        Counted { count: received.count() as usize, routes }
+        RouteCounts { count: received.count() as usize, routes }
     }
 }
 
@@ -537,7 +538,7 @@ fn names_own(terms: &Terms) -> bool {
     let clauses = terms.accepted.iter().flat_map(|policy| &policy.0);
     clauses
         .flat_map(|clause| clause.prefixes.iter().flatten())
-        .any(|entry| matches!(entry.matched, Matched::Own(_)))
+        .any(|entry| matches!(entry.matched, PrefixMatch::Own(_)))
 }
 
 /// Partitions prefixes by their offers. Returns each part with the indices of its offers.
@@ -545,7 +546,7 @@ fn names_own(terms: &Terms) -> bool {
 /// Most offers have the same prefixes, because all switches above offer the prefixes of one zone. Each distinct set is
 /// therefore examined once. Many other sets differ from the most frequent one in a few prefixes only. A set that
 /// contains at least half of the most frequent one is stored as its differences from it, any other set as its prefixes.
-fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
+fn group_offers(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
     let mut places: hashbrown::HashMap<&Bits, usize> = hashbrown::HashMap::new();
     let mut rows: Vec<(&Bits, Vec<usize>)> = Vec::new();
     for (at, (_, own)) in offers.iter().enumerate() {
@@ -631,8 +632,10 @@ mod tests {
             rows.iter().enumerate().map(|(slot, row)| offer(slot as u16, row, None)).collect();
         let offers: Vec<(&Offer, Bits)> =
             offers.iter().map(|offer| (offer, (*offer.prefixes).clone())).collect();
-        let mut parts: Vec<(Vec<u32>, Vec<usize>)> =
-            alike(&offers, 100).into_iter().map(|(part, members)| (part.iter().collect(), members)).collect();
+        let mut parts: Vec<(Vec<u32>, Vec<usize>)> = group_offers(&offers, 100)
+            .into_iter()
+            .map(|(part, members)| (part.iter().collect(), members))
+            .collect();
         parts.sort();
         let expected = [
             (vec![1, 2], vec![0, 1, 2]),
@@ -659,7 +662,7 @@ mod tests {
                 expected.entry(members).or_default().push(prefix as u32);
             }
         }
-        let parts = alike(&offers, 100).into_iter();
+        let parts = group_offers(&offers, 100).into_iter();
         assert_eq!(
             parts.map(|(part, members)| (members, part.iter().collect())).collect::<BTreeMap<_, Vec<u32>>>(),
             expected

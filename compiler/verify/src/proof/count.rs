@@ -46,7 +46,7 @@ impl PathCounts {
 
 /// Which paths count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum PathFilter {
     All,
     Arrive,
     InUse,
@@ -54,13 +54,13 @@ enum Which {
 
 /// Numbers of paths by distance.
 #[derive(Debug, Clone, Copy, Default)]
-struct Parts {
+struct DistanceCounts {
     local: u128,
     zone: u128,
     far: u128,
 }
 
-impl Parts {
+impl DistanceCounts {
     fn sum(self) -> u128 {
         self.local + self.zone + self.far
     }
@@ -70,19 +70,19 @@ impl Parts {
 pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     let parts = |which| {
         ways.judged.iter().map(|plane| Counting { fabric, ways, plane: *plane, which }.parts()).fold(
-            Parts::default(),
-            |sum, part| Parts {
+            DistanceCounts::default(),
+            |sum, part| DistanceCounts {
                 local: sum.local + part.local,
                 zone: sum.zone + part.zone,
                 far: sum.far + part.far,
             },
         )
     };
-    let arrive = parts(Which::Arrive);
+    let arrive = parts(PathFilter::Arrive);
     PathCounts {
-        named: parts(Which::All).sum(),
+        named: parts(PathFilter::All).sum(),
         arrive: arrive.sum(),
-        in_use: parts(Which::InUse).sum(),
+        in_use: parts(PathFilter::InUse).sum(),
         local: arrive.local,
         zone: arrive.zone,
         far: arrive.far,
@@ -93,7 +93,7 @@ struct Counting<'a> {
     fabric: &'a Fabric,
     ways: &'a PathCables,
     plane: usize,
-    which: Which,
+    which: PathFilter,
 }
 
 /// NICs by the cables of their group, for one zone and direction.
@@ -104,9 +104,9 @@ impl Counting<'_> {
         let mut bits = Bits::new(len);
         for at in 0..len {
             let counts = match self.which {
-                Which::All => true,
-                Which::Arrive => direction.carries.get(at),
-                Which::InUse => direction.carries.get(at) && !direction.drained.get(at),
+                PathFilter::All => true,
+                PathFilter::Arrive => direction.carries.get(at),
+                PathFilter::InUse => direction.carries.get(at) && !direction.drained.get(at),
             };
             if counts {
                 bits.set(at);
@@ -115,11 +115,11 @@ impl Counting<'_> {
         bits
     }
 
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> DistanceCounts {
         let numbers = self.ways.numbers;
         let mut up: Vec<Classes> = vec![Classes::new(); numbers.zones];
         let mut down: Vec<Classes> = vec![Classes::new(); numbers.zones];
-        let mut parts = Parts::default();
+        let mut parts = DistanceCounts::default();
         for (at, group) in self.fabric.groups.iter().enumerate() {
             let ways = self.ways.group(at, self.plane);
             let (out, into) =

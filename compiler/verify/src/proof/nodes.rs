@@ -3,7 +3,7 @@
 use closc_artefacts::Prefix;
 
 use crate::forward::carry::carries;
-use crate::model::cabling::{Cable, Party, Side};
+use crate::model::cabling::{Cable, DeviceId, Side};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Usid;
 use crate::model::switch::Gateway;
@@ -11,7 +11,7 @@ use crate::model::switch::Gateway;
 /// Returns whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. Nodes without files
 /// count as configured correctly.
 pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool {
-    let Party::Node(id) = cable.lower.party else { return false };
+    let DeviceId::Node(id) = cable.lower.party else { return false };
     let Some(node) = fabric.node(id) else { return true };
     let slot = usize::from(cable.lower.slot);
     let Some(first) = first else { return false };
@@ -22,6 +22,6 @@ pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool
 
 /// Returns whether the NIC at the lower end of a cable accepts packets for a segment.
 pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, segment: Prefix) -> bool {
-    let Party::Node(id) = cable.lower.party else { return false };
+    let DeviceId::Node(id) = cable.lower.party else { return false };
     fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&segment).is_ok())
 }

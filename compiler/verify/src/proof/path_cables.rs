@@ -12,7 +12,7 @@ use super::bits::Bits;
 use super::nodes;
 use crate::bind::nics::NicCables;
 use crate::forward::carry::carries;
-use crate::model::cabling::{CableId, Party, SwitchId};
+use crate::model::cabling::{CableId, DeviceId, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::segment::{Layout, Usid};
@@ -159,7 +159,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
         t2_step: h.t2_step,
         t2_row: h.t2_row,
     };
-    let work = Follow { fabric, layout, numbers, owners: owners(fabric) };
+    let work = PathTracer { fabric, layout, numbers, owners: owners(fabric) };
     let judged = |plane: usize| fabric.slice.has_plane(plane as u8);
     let groups: Vec<(GroupCables, Vec<CableId>)> = (0..fabric.groups.len() * numbers.planes)
         .into_par_iter()
@@ -199,20 +199,20 @@ fn owners(fabric: &Fabric) -> HashMap<(u8, Usid), SwitchId> {
     owners
 }
 
-struct Follow<'a> {
+struct PathTracer<'a> {
     fabric: &'a Fabric,
     layout: &'a Layout,
     numbers: Numbers,
     owners: HashMap<(u8, Usid), SwitchId>,
 }
 
-impl Follow<'_> {
+impl PathTracer<'_> {
     fn owner(&self, plane: u8, usid: Option<Usid>) -> Option<SwitchId> {
         self.owners.get(&(plane, usid?)).copied()
     }
 
     /// Returns the cable from a switch to the owner of a uSID, which must be at the other end.
-    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<Party>) -> Hop {
+    fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<DeviceId>) -> Hop {
         let none = Hop::default();
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
         let Some(route) = self.fabric.switch(from).and_then(|switch| switch.route(usid)) else { return none };
@@ -239,7 +239,8 @@ impl Follow<'_> {
             let up = self.layout.t1(p, group.zone, row, cable);
             let t1 = self.owner(p, up);
             let down = self.layout.t0(p, group.zone, group.group, cable);
-            let both = [self.way(t0, up, t1.map(Party::Switch)), self.way(t1, down, t0.map(Party::Switch))];
+            let both =
+                [self.way(t0, up, t1.map(DeviceId::Switch)), self.way(t1, down, t0.map(DeviceId::Switch))];
             ways.up.set(uplink, both[0]);
             ways.down.set(uplink, both[1]);
             used.extend(both.iter().filter_map(|way| way.cable));
@@ -269,7 +270,7 @@ impl Follow<'_> {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);
         let down = self.way(t0, usid, Some(cable.lower.party));
-        let here = t0.is_some_and(|t0| cable.upper.party == Party::Switch(t0));
+        let here = t0.is_some_and(|t0| cable.upper.party == DeviceId::Switch(t0));
         let sends = nodes::sends(self.fabric, &cable, self.layout.t0(plane, group.zone, group.group, 0));
         let accepts =
             usid.is_some_and(|usid| nodes::accepts(self.fabric, &cable, self.layout.prefix(plane, usid)));
@@ -291,8 +292,10 @@ impl Follow<'_> {
                 let up = self.layout.t2(plane, before, cable);
                 let down = self.layout.t1(plane, zone, row, cable);
                 let (t1, t2) = (self.owner(plane, down), self.owner(plane, up));
-                let both =
-                    [self.way(t1, up, t2.map(Party::Switch)), self.way(t2, down, t1.map(Party::Switch))];
+                let both = [
+                    self.way(t1, up, t2.map(DeviceId::Switch)),
+                    self.way(t2, down, t1.map(DeviceId::Switch)),
+                ];
                 let at = usize::from(row) * self.numbers.t1_uplinks + usize::from(uplink);
                 ways.up.set(at, both[0]);
                 ways.down.set(at, both[1]);

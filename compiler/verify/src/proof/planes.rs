@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{CableId, Kind, Party};
+use crate::model::cabling::{CableId, DeviceId, Kind};
 use crate::model::fabric::Fabric;
 use crate::model::segment::{Layout, Usid};
 use crate::proof::bits::Bits;
@@ -58,10 +58,10 @@ pub(crate) fn check(
     for plane in 0..planes_wanted {
         let count = counts.get(&plane).copied().unwrap_or(0);
         if count != all.len() && !declares(fabric, plane) {
-            missing(fabric, plane, &shapes(plane), &all, findings);
+            report_missing(fabric, plane, &shapes(plane), &all, findings);
         }
     }
-    unused(fabric, &ways.used, findings);
+    report_unused(fabric, &ways.used, findings);
 }
 
 /// Adds the cables of a plane to those of others, keeping the first of each form. Both are sorted.
@@ -89,7 +89,7 @@ pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
 }
 
 /// Reports cables that exist in other planes and not in this one.
-fn missing(
+fn report_missing(
     fabric: &Fabric,
     plane: u8,
     cables: &[(Shape, u32)],
@@ -109,15 +109,15 @@ fn missing(
 
 fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: CableId) -> Option<Shape> {
     let cable = fabric.cabling.cable(id);
-    let over = |party: Party, slot: u16| match party {
-        Party::Switch(switch) => fabric.switch(switch)?.usid_over(slot),
-        Party::Node(_) => None,
+    let over = |party: DeviceId, slot: u16| match party {
+        DeviceId::Switch(switch) => fabric.switch(switch)?.usid_over(slot),
+        DeviceId::Node(_) => None,
     };
     let plain = |usid: Usid| layout.without_plane(usid);
     let to_upper = match cable.kind {
         Kind::NicT0 => match cable.upper.party {
-            Party::Switch(t0) => fabric.switch(t0)?.usids.first().copied()?,
-            Party::Node(_) => return None,
+            DeviceId::Switch(t0) => fabric.switch(t0)?.usids.first().copied()?,
+            DeviceId::Node(_) => return None,
         },
         Kind::T0T1 | Kind::T1T2 => over(cable.lower.party, cable.lower.slot)?,
     };
@@ -129,7 +129,7 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
 }
 
 /// Checks that every cable is used by some list.
-fn unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
+fn report_unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables().enumerate() {
         findings.expect(used.get(at), &UNUSED, || {
             let message = format!("no path uses `{}`", fabric.cabling.describe(&cable));

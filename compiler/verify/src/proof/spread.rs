@@ -106,7 +106,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
 }
 
 /// Destinations with the same denials: their distance, and the denials by index.
-type Met = (u8, Vec<u16>);
+type DenialKey = (u8, Vec<u16>);
 
 /// The NICs of a group as senders in a plane.
 struct Senders<'a> {
@@ -116,7 +116,7 @@ struct Senders<'a> {
     plane: u8,
     denied: Vec<Denied>,
     /// Groups by the denials on paths to their NICs, with the number of those NICs.
-    towards: BTreeMap<Met, Vec<(usize, u64)>>,
+    towards: BTreeMap<DenialKey, Vec<(usize, u64)>>,
 }
 
 impl<'a> Senders<'a> {
@@ -124,7 +124,7 @@ impl<'a> Senders<'a> {
         let table = group.table();
         let plane = plane as u8;
         let denied: Vec<Denied> = table.denied().filter(|denied| denied.plane == plane).collect();
-        let mut towards: BTreeMap<Met, Vec<(usize, u64)>> = BTreeMap::new();
+        let mut towards: BTreeMap<DenialKey, Vec<(usize, u64)>> = BTreeMap::new();
         // Without denials, traffic to all groups of a zone is equal, so groups are not examined one by one.
         let others = if denied.is_empty() { &[][..] } else { &fabric.groups[..] };
         for (to, other) in others.iter().enumerate().filter(|(to, _)| *to != at) {
@@ -164,7 +164,7 @@ impl<'a> Senders<'a> {
     }
 
     /// Returns the traffic of all NICs over each pair of uplinks to one NIC with these denials.
-    fn shares(&self, (far, met): &Met) -> Vec<((u16, u16), u128)> {
+    fn shares(&self, (far, met): &DenialKey) -> Vec<((u16, u16), u128)> {
         let h = *self.table.header();
         let kind = if *far == 1 { Kind::Far } else { Kind::Zone };
         let denies = |source: u16, value: u32| {

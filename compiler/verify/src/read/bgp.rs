@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 use closc_artefacts::{Family, Prefix};
 
 use crate::model::bgp::{
-    Bfd, Clause, Config, Entry, LONGEST, Lengths, Matched, Neighbour, Policy, Process, Remote, Terms,
+    Bfd, Clause, Config, Entry, LONGEST, Lengths, Neighbour, Policy, PrefixMatch, Process, Remote, Terms,
 };
 use crate::model::device::{Device, FaultKind};
 use crate::model::place::Target;
@@ -27,7 +27,7 @@ pub(crate) struct Names<'a> {
     /// Names of community lists that match the community of drained paths (RFC 8326).
     pub(crate) drained: BTreeSet<&'a str>,
     /// Route maps: clauses by sequence number.
-    pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, Said<'a>>>,
+    pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, RouteMapClause<'a>>>,
     /// The process.
     pub(crate) process: Option<Instance<'a>>,
     /// The family of the process, once it is resolved.
@@ -36,7 +36,7 @@ pub(crate) struct Names<'a> {
 
 /// A clause of a route map, with unresolved names.
 #[derive(Debug, Default)]
-pub(crate) struct Said<'a> {
+pub(crate) struct RouteMapClause<'a> {
     pub(crate) clause: Clause,
     pub(crate) prefixes: Option<&'a str>,
     /// The family of prefixes that the clause matches.
@@ -45,7 +45,7 @@ pub(crate) struct Said<'a> {
     pub(crate) community: Option<&'a str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> RouteMapClause<'a> {
     /// Adds a prefix list that routes of a family must match.
     pub(crate) fn matches(&mut self, family: Family, name: &'a str) {
         self.family = Some(family);
@@ -60,14 +60,14 @@ pub(crate) struct Instance<'a> {
     pub(crate) router_id: Option<Ipv4Addr>,
     pub(crate) process: Process,
     pub(crate) networks: Vec<Prefix>,
-    pub(crate) groups: BTreeMap<&'a str, Agreed<'a>>,
-    pub(crate) neighbours: Vec<Known<'a>>,
-    pub(crate) agreed: BTreeMap<&'a str, Agreed<'a>>,
+    pub(crate) groups: BTreeMap<&'a str, NeighbourTerms<'a>>,
+    pub(crate) neighbours: Vec<NeighbourEntry<'a>>,
+    pub(crate) agreed: BTreeMap<&'a str, NeighbourTerms<'a>>,
 }
 
 /// A neighbour: its name, its remote AS if stated for itself, and whether it is restricted to its link-local address.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct NeighbourEntry<'a> {
     pub(crate) name: &'a str,
     pub(crate) remote: Option<Remote>,
     pub(crate) link_local_only: bool,
@@ -75,7 +75,7 @@ pub(crate) struct Known<'a> {
 
 /// Terms of a neighbour or a group, with unresolved names.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Agreed<'a> {
+pub(crate) struct NeighbourTerms<'a> {
     pub(crate) remote: Option<Remote>,
     pub(crate) group: Option<&'a str>,
     /// Whether the address family of the fabric is carried, if stated.
@@ -100,11 +100,11 @@ pub(crate) struct Agreed<'a> {
 }
 
 /// Undefined references: the kind and name of each.
-pub(crate) type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
+pub(crate) type UndefinedReferences<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
     /// Resolves the names. Also returns undefined references.
-    pub(crate) fn finish(mut self) -> Option<(Config<'a>, Lost<'a>)> {
+    pub(crate) fn finish(mut self) -> Option<(Config<'a>, UndefinedReferences<'a>)> {
         let mut bgp = self.process.take()?;
         self.family = bgp.process.family;
         // Sorted, because filters refer to these prefixes by index.
@@ -133,12 +133,12 @@ impl<'a> Names<'a> {
         faults(device, file, &lost, |_, name| vec![format!(" {name}")].into());
     }
 
-    fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut Lost<'a>) -> Terms {
+    fn terms(&self, bgp: &Instance<'a>, name: &str, lost: &mut UndefinedReferences<'a>) -> Terms {
         let own = bgp.agreed.get(name).copied().unwrap_or_default();
-        let group = own.group.map_or_else(Agreed::default, |group| {
+        let group = own.group.map_or_else(NeighbourTerms::default, |group| {
             bgp.groups.get(group).copied().unwrap_or_else(|| {
                 lost.insert(("peer group", group));
-                Agreed::default()
+                NeighbourTerms::default()
             })
         });
         let limit = own.limit.or(group.limit).filter(|(limit, _)| *limit > 0);
@@ -173,7 +173,7 @@ impl<'a> Names<'a> {
     }
 
     /// An undefined route map rejects everything.
-    fn policy(&self, name: &'a str, own: &[Prefix], lost: &mut Lost<'a>) -> Policy {
+    fn policy(&self, name: &'a str, own: &[Prefix], lost: &mut UndefinedReferences<'a>) -> Policy {
         let Some(map) = self.maps.get(name) else {
             lost.insert(("route map", name));
             return Policy::default();
@@ -183,7 +183,12 @@ impl<'a> Names<'a> {
 
     /// A clause with an undefined list of prefixes or paths matches nothing. An undefined community list counts as that
     /// of drained paths. All are reported.
-    fn clause(&self, said: &Said<'a>, own: &[Prefix], lost: &mut Lost<'a>) -> Clause {
+    fn clause(
+        &self,
+        said: &RouteMapClause<'a>,
+        own: &[Prefix],
+        lost: &mut UndefinedReferences<'a>,
+    ) -> Clause {
         // A list of the other family has no prefix of this one.
         let fits = said.family.is_none_or(|family| Some(family) == self.family);
         let prefixes = said.prefixes.map(|name| self.prefixes.get(name).filter(|_| fits));
@@ -208,7 +213,7 @@ impl<'a> Names<'a> {
 pub(crate) fn faults(
     device: &mut Device<'_>,
     file: &'static str,
-    lost: &Lost<'_>,
+    lost: &UndefinedReferences<'_>,
     target: fn(&str, &str) -> Target,
 ) {
     for (kind, name) in lost {
@@ -231,7 +236,7 @@ impl<'a> Instance<'a> {
         } else if let Some(known) = self.neighbours.iter_mut().find(|known| known.name == name) {
             known.remote = Some(remote);
         } else {
-            self.neighbours.push(Known { name, remote: Some(remote), link_local_only: false });
+            self.neighbours.push(NeighbourEntry { name, remote: Some(remote), link_local_only: false });
         }
     }
 
@@ -241,7 +246,7 @@ impl<'a> Instance<'a> {
     }
 
     /// Returns the terms of a neighbour or a group.
-    pub(crate) fn agreed(&mut self, name: &'a str) -> &mut Agreed<'a> {
+    pub(crate) fn agreed(&mut self, name: &'a str) -> &mut NeighbourTerms<'a> {
         let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.agreed };
         all.entry(name).or_default()
     }
@@ -249,10 +254,10 @@ impl<'a> Instance<'a> {
 
 /// Replaces an exact match of a prefix that the switch originates with the index of that prefix.
 fn normal(entry: Entry, own: &[Prefix]) -> Entry {
-    let Matched::Within { net, from, to } = entry.matched else { return entry };
+    let PrefixMatch::Within { net, from, to } = entry.matched else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
     match place.filter(|_| (from, to) == (net.prefix_len(), net.prefix_len())) {
-        Some(at) => Entry { matched: Matched::Own(at as u8), ..entry },
+        Some(at) => Entry { matched: PrefixMatch::Own(at as u8), ..entry },
         None => entry,
     }
 }

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::cables::Cables;
-use crate::model::cabling::{Cable, Cabling, End, Kind, List, NodeId, Party, SwitchId};
+use crate::model::cabling::{Cable, Cabling, DeviceId, End, Kind, List, NodeId, SwitchId};
 use crate::model::names::Names;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
@@ -67,11 +67,11 @@ impl<'s> Lists<'s> {
 
     /// A name of both a switch and a node counts as the switch, and the rows of the node are reported.
     fn node(&mut self, name: &str) {
-        let party = Party::Node(NodeId(self.nodes.len() as u32));
+        let party = DeviceId::Node(NodeId(self.nodes.len() as u32));
         match self.reader.parties.get(name) {
-            Some(Party::Node(_)) => return,
-            Some(Party::Switch(_)) if self.nodes.iter().any(|known| known == name) => return,
-            Some(Party::Switch(_)) => {}
+            Some(DeviceId::Node(_)) => return,
+            Some(DeviceId::Switch(_)) if self.nodes.iter().any(|known| known == name) => return,
+            Some(DeviceId::Switch(_)) => {}
             None => {
                 self.reader.parties.insert(name.into(), party);
             }
@@ -103,7 +103,7 @@ struct Reader<'s> {
     /// Values of the manifest about the fabric.
     stated: Option<&'s Stated>,
     names: Names,
-    parties: HashMap<SmolStr, Party>,
+    parties: HashMap<SmolStr, DeviceId>,
     /// Tier and plane of each switch, by its first cable, and the place of that row.
     known: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
@@ -117,7 +117,7 @@ const CABLES_MAX: u32 = 1 << 16;
 
 impl<'s> Reader<'s> {
     fn new(switches: &[SmolStr], stated: Option<&'s Stated>) -> Self {
-        let switch = |(at, name): (usize, &SmolStr)| (name.clone(), Party::Switch(SwitchId(at as u32)));
+        let switch = |(at, name): (usize, &SmolStr)| (name.clone(), DeviceId::Switch(SwitchId(at as u32)));
         Reader {
             stated,
             names: Names::default(),
@@ -151,7 +151,7 @@ impl<'s> Reader<'s> {
             findings.checked(&ROWS, 1);
             match self.row(&row, plane, &Place::line(file, line), findings) {
                 Ok(cable) => self.cables.push(&cable, line as u32),
-                Err(Wrong { message, other }) => {
+                Err(RowError { message, other }) => {
                     let violation = Violation::new(&ROWS, Place::line(file, line), message);
                     let violation = other.into_iter().fold(violation, Violation::and);
                     let lost = [row.lower_device, row.upper_device]
@@ -170,7 +170,7 @@ impl<'s> Reader<'s> {
         plane: Option<u8>,
         place: &Place,
         findings: &mut Findings,
-    ) -> Result<Cable, Wrong> {
+    ) -> Result<Cable, RowError> {
         if plane != Some(row.plane) {
             return Err(format!("the cable is of plane {}, and the list is not", row.plane).into());
         }
@@ -219,10 +219,10 @@ impl<'s> Reader<'s> {
     }
 
     /// Number of cables of a device.
-    fn count(&mut self, party: Party) -> &mut u32 {
+    fn count(&mut self, party: DeviceId) -> &mut u32 {
         let (kind, at) = match party {
-            Party::Switch(id) => (0, id.0 as usize),
-            Party::Node(id) => (1, id.0 as usize),
+            DeviceId::Switch(id) => (0, id.0 as usize),
+            DeviceId::Node(id) => (1, id.0 as usize),
         };
         let counts = &mut self.ends[kind];
         if counts.len() <= at {
@@ -249,13 +249,13 @@ impl<'s> Reader<'s> {
         tier: Option<Tier>,
         plane: u8,
         place: &Place,
-    ) -> Result<End, Wrong> {
+    ) -> Result<End, RowError> {
         let party = *self.parties.get(device).ok_or_else(|| {
             format!("`{device}` has no folder below `switches/`, so nothing says what it does")
         })?;
         match (party, tier) {
-            (Party::Node(_), None) => {}
-            (Party::Switch(switch), Some(tier)) => {
+            (DeviceId::Node(_), None) => {}
+            (DeviceId::Switch(switch), Some(tier)) => {
                 let (known, home, other) =
                     self.known.entry(switch).or_insert_with(|| (tier, plane, place.clone()));
                 let message = if *known != tier {
@@ -265,10 +265,12 @@ impl<'s> Reader<'s> {
                 } else {
                     return Ok(End { party, port: self.names.intern(port), slot: 0 });
                 };
-                return Err(Wrong { message, other: Some(other.clone()) });
+                return Err(RowError { message, other: Some(other.clone()) });
             }
-            (Party::Node(_), Some(tier)) => return Err(format!("`{device}` is a node, not a {tier}").into()),
-            (Party::Switch(_), None) => return Err(format!("`{device}` is a switch, not a node").into()),
+            (DeviceId::Node(_), Some(tier)) => {
+                return Err(format!("`{device}` is a node, not a {tier}").into());
+            }
+            (DeviceId::Switch(_), None) => return Err(format!("`{device}` is a switch, not a node").into()),
         }
         Ok(End { party, port: self.names.intern(port), slot: 0 })
     }
@@ -299,14 +301,14 @@ fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
 }
 
 /// Why a row is impossible, and the row that it contradicts.
-struct Wrong {
+struct RowError {
     message: String,
     other: Option<Place>,
 }
 
-impl From<String> for Wrong {
+impl From<String> for RowError {
     fn from(message: String) -> Self {
-        Wrong { message, other: None }
+        RowError { message, other: None }
     }
 }
 

@@ -7,10 +7,10 @@ mod qos;
 mod site;
 
 use super::error::ReadError;
-use super::room::{Circumstances, Files, Room, Wanted, always};
-use crate::model::about::About;
+use super::language_reader::{Files, LanguageReader, ReaderContext, RequiredFile, always};
 use crate::model::device::Device;
-use crate::model::language::{Bounds, Language, Quality, Unsaid};
+use crate::model::fact::FactKind;
+use crate::model::language::{Bounds, Language, Quality, UnsupportedSetting};
 use crate::model::place::Target;
 
 /// The language.
@@ -18,24 +18,24 @@ pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
     quality: Quality::Ports(Bounds::Each),
     // EOS has no published command for any of these (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
-    unsaid: &[Unsaid::Connects, Unsaid::Forwarding, Unsaid::Bandwidths],
+    unsaid: &[UnsupportedSetting::Connects, UnsupportedSetting::Forwarding, UnsupportedSetting::Bandwidths],
     place: find,
     ..Language::TEXT
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
-    files: &[Wanted { name: place::FILE, with: always }],
+    files: &[RequiredFile { name: place::FILE, with: always }],
     pipeline: None,
     site: site::SITE,
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     conf::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     (place::FILE, place::facts(about).into())
 }

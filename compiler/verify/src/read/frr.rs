@@ -7,40 +7,40 @@ mod daemons;
 pub(crate) mod place;
 
 use super::error::ReadError;
+use super::language_reader::{Files, LanguageReader, ReaderContext, RequiredFile, always};
 use super::linux::{self, surroundings};
-use super::room::{Circumstances, Files, Room, Wanted, always};
-use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Bounds, Language, Quality};
+use crate::model::fact::FactKind;
+use crate::model::language::{Bounds, Language, NeighbourResolution, Quality};
 use crate::model::place::Target;
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "frr",
     wire: [false, true, false],
-    asks: Asks::None,
+    asks: NeighbourResolution::None,
     quality: Quality::Ports(Bounds::Lengths),
     place: find,
     ..Language::TEXT
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
     files: &[
-        Wanted { name: place::FILE, with: always },
-        Wanted { name: linux::place::FILE, with: always },
-        Wanted { name: surroundings::DEVICES, with: always },
-        Wanted { name: surroundings::SETTINGS, with: always },
-        Wanted { name: daemons::FILE, with: always },
-        Wanted { name: linux::queues::FILE, with: always },
+        RequiredFile { name: place::FILE, with: always },
+        RequiredFile { name: linux::place::FILE, with: always },
+        RequiredFile { name: surroundings::DEVICES, with: always },
+        RequiredFile { name: surroundings::SETTINGS, with: always },
+        RequiredFile { name: daemons::FILE, with: always },
+        RequiredFile { name: linux::queues::FILE, with: always },
     ],
     pipeline: None,
     site: &[],
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let names = [place::FILE, linux::place::FILE, linux::queues::FILE];
     let [conf, ports, queues] = names.map(|name| files.text(name));
     let [devices, settings] = [surroundings::DEVICES, surroundings::SETTINGS].map(|name| files.text(name));
@@ -53,7 +53,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     Ok(device)
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     let (file, facts) = place::facts(about);
     (file, facts.into())
 }

@@ -46,15 +46,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(untagged)]
-        enum Either<'a> {
+        enum TextOrList<'a> {
             #[serde(borrow)]
             One(Str<'a>),
             #[serde(borrow)]
             List(Vec<Str<'a>>),
         }
-        Ok(Words(match Either::deserialize(deserializer)? {
-            Either::One(text) => text.0,
-            Either::List(list) => list.iter().map(|text| &*text.0).collect::<Vec<&str>>().join(",").into(),
+        Ok(Words(match TextOrList::deserialize(deserializer)? {
+            TextOrList::One(text) => text.0,
+            TextOrList::List(list) => {
+                list.iter().map(|text| &*text.0).collect::<Vec<&str>>().join(",").into()
+            }
         }))
     }
 }
@@ -111,8 +113,8 @@ pub(crate) fn tables<'a>(
     mut each: impl FnMut(&str, &'a str) -> Result<usize, serde_json::Error>,
 ) -> Result<(), ReadError> {
     let syntax = || syntax(text);
-    let mut at = after(text, 0, '{').ok_or_else(syntax)?;
-    let mut open = after(text, at, '}').is_none();
+    let mut at = offset_after(text, 0, '{').ok_or_else(syntax)?;
+    let mut open = offset_after(text, at, '}').is_none();
     let mut seen: Vec<Cow<'_, str>> = Vec::new();
     while open {
         at += text.get(at..).map_or(0, blanks);
@@ -122,21 +124,21 @@ pub(crate) fn tables<'a>(
             Ok(())
         })
         .map_err(|_| syntax())?;
-        at = after(text, at, ':').ok_or_else(syntax)?;
+        at = offset_after(text, at, ':').ok_or_else(syntax)?;
         at += blanks(&text[at..]);
         let name = name.map_or(Cow::Borrowed(""), |name| name.0);
         // Of two tables with the same name, most programs read the last, and none reads both.
         if seen.contains(&name) {
             return Err(ReadError::at(line_of(text.as_bytes(), at), format!("`{name}` is there twice")));
         }
-        at += each(&name, &text[at..]).map_err(|error| moved(&error, text, at))?;
+        at += each(&name, &text[at..]).map_err(|error| relocate_error(&error, text, at))?;
         seen.push(name);
-        match after(text, at, ',') {
+        match offset_after(text, at, ',') {
             Some(next) => at = next,
             None => open = false,
         }
     }
-    let end = after(text, at, '}').ok_or_else(syntax)?;
+    let end = offset_after(text, at, '}').ok_or_else(syntax)?;
     if blanks(&text[end..]) == text.len() - end { Ok(()) } else { Err(syntax()) }
 }
 
@@ -197,7 +199,7 @@ fn blanks(text: &str) -> usize {
 }
 
 /// Returns the offset after a mark, if the text at an offset starts with white space and the mark.
-fn after(text: &str, at: usize, mark: char) -> Option<usize> {
+fn offset_after(text: &str, at: usize, mark: char) -> Option<usize> {
     let rest = &text[at..];
     let blanks = blanks(rest);
     rest[blanks..].starts_with(mark).then_some(at + blanks + mark.len_utf8())
@@ -211,7 +213,7 @@ fn syntax(text: &str) -> ReadError {
 }
 
 /// Converts an error in a part of the text to the line and column in the complete text.
-fn moved(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
+fn relocate_error(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
     let start = text[at..].split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum::<usize>();
     let mut end = &text[..(at + start + error.column()).min(text.len())];
     // serde_json reports an error of the last row after the closing brace of the table.
@@ -267,7 +269,7 @@ mod tests {
 
     #[test]
     fn errors_have_the_line_and_words_that_they_have_in_the_whole() {
-        type Whole = std::collections::BTreeMap<String, Vec<u8>>;
+        type ByteLists = std::collections::BTreeMap<String, Vec<u8>>;
         for text in [
             "{\n \"a\": [1],\n \"b\": [1,\n x]}",
             "{\"a\": [1], \"b\": [999]}",
@@ -275,7 +277,7 @@ mod tests {
             "{\"a\": []} x",
             "{\"a\" []}",
         ] {
-            let whole = ReadError::from(serde_json::from_str::<Whole>(text).unwrap_err());
+            let whole = ReadError::from(serde_json::from_str::<ByteLists>(text).unwrap_err());
             assert_eq!(read(text), Err(whole), "{text}");
         }
         for text in [

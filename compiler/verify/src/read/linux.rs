@@ -9,10 +9,10 @@ pub(crate) mod surroundings;
 pub(crate) mod switch;
 
 use super::error::ReadError;
-use super::room::{Circumstances, Files, Room, Wanted, always};
-use crate::model::about::About;
+use super::language_reader::{Files, LanguageReader, ReaderContext, RequiredFile, always};
 use crate::model::device::Device;
-use crate::model::language::{Asks, Bounds, Language, Quality, Spreading};
+use crate::model::fact::FactKind;
+use crate::model::language::{Bounds, Language, NeighbourResolution, Quality, Spreading};
 use crate::model::place::Target;
 
 /// Maximum sum of weights in a group: the kernel's weights end at 256.
@@ -22,7 +22,7 @@ const WIDTH: u64 = 256;
 pub(crate) static LANGUAGE: Language = Language {
     name: "linux",
     wire: [false, true, false],
-    asks: Asks::None,
+    asks: NeighbourResolution::None,
     quality: Quality::Ports(Bounds::Lengths),
     spreading: Spreading::Weighted(WIDTH),
     place: find,
@@ -30,27 +30,27 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
     files: &[
-        Wanted { name: place::FILE, with: always },
-        Wanted { name: surroundings::DEVICES, with: always },
-        Wanted { name: surroundings::SETTINGS, with: always },
-        Wanted { name: queues::FILE, with: always },
+        RequiredFile { name: place::FILE, with: always },
+        RequiredFile { name: surroundings::DEVICES, with: always },
+        RequiredFile { name: surroundings::SETTINGS, with: always },
+        RequiredFile { name: queues::FILE, with: always },
     ],
     pipeline: None,
     site: &[],
     read,
 };
 
-fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, _: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let [ports, devices, settings, queues] =
         [place::FILE, surroundings::DEVICES, surroundings::SETTINGS, queues::FILE]
             .map(|name| files.text(name));
     switch::read(&LANGUAGE, ports?, queues?, [devices?, settings?])
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     let (file, facts) = place::find(about);
     (file, facts.into())
 }

@@ -4,10 +4,10 @@ use camino::Utf8Path;
 use closc_artefacts::{Files, Manifest, paths};
 
 use crate::error::VerifyError;
-use crate::slice::{Judged, Slice};
+use crate::slice::{Slice, TreeSelection};
 
 /// Reads a manifest, and determines the judged parts.
-pub(crate) fn read(tree: &dyn Files, judged: &Judged) -> Result<(Manifest, Slice), VerifyError> {
+pub(crate) fn read(tree: &dyn Files, judged: &TreeSelection) -> Result<(Manifest, Slice), VerifyError> {
     let manifest = Manifest::read(tree)?;
     let slice = Slice::of(judged, &manifest)?;
     if slice.is_whole() {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::error::ReadError;
 use super::value::parse;
 use crate::model::device::Mac;
-use crate::model::network::{Does, Interface, MAIN, NodeNetwork, TableRoute, TableRule};
+use crate::model::network::{Interface, MAIN, NodeNetwork, NodeRouteAction, TableRoute, TableRule};
 
 pub(crate) use words::SITE;
 
@@ -77,9 +77,9 @@ struct Policy {
 
 /// Reads the file.
 pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
-    let whole: Value = serde_saphyr::from_str(text).map_err(|error| refused(&error))?;
+    let whole: Value = serde_saphyr::from_str(text).map_err(|error| parse_error(&error))?;
     words::check(text, &whole)?;
-    let file: File = serde_saphyr::from_str(text).map_err(|error| refused(&error))?;
+    let file: File = serde_saphyr::from_str(text).map_err(|error| parse_error(&error))?;
     if file.network.version != 2 {
         return Err(ReadError::whole(format!("version {} of the language", file.network.version)));
     }
@@ -108,7 +108,7 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     Ok(network)
 }
 
-fn refused(error: &serde_saphyr::Error) -> ReadError {
+fn parse_error(error: &serde_saphyr::Error) -> ReadError {
     let line = error.location().map(|at| at.line() as usize);
     ReadError { line, ..ReadError::whole(error.to_string()) }
 }
@@ -149,11 +149,11 @@ fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
 }
 
 /// Action of a route, from its next hop and its type.
-pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<Does, ReadError> {
+pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<NodeRouteAction, ReadError> {
     match (via, kind.unwrap_or("unicast")) {
-        (Some(via), "unicast") => Ok(Does::Via(value(via)?)),
-        (None, "blackhole" | "unreachable") => Ok(Does::Drops),
-        (None, "throw") => Ok(Does::Throws),
+        (Some(via), "unicast") => Ok(NodeRouteAction::Via(value(via)?)),
+        (None, "blackhole" | "unreachable") => Ok(NodeRouteAction::Drops),
+        (None, "throw") => Ok(NodeRouteAction::Throws),
         (_, kind) => Err(ReadError::whole(format!("a route of type `{kind}` with this next hop, or none"))),
     }
 }

@@ -17,7 +17,7 @@ const INTERPRETER: &str = "#!/bin/sh";
 
 /// Position of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum LinePosition {
     Top,
     Port,
     /// Inside the loop over both sides of DCQCN.
@@ -41,7 +41,7 @@ const WANTED: [&str; 11] = [
 
 /// Reads the script.
 pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
-    let mut reader = Reader { qos: NicQos::default(), seen: BTreeSet::new(), at: At::Top };
+    let mut reader = Reader { qos: NicQos::default(), seen: BTreeSet::new(), at: LinePosition::Top };
     let mut whole = String::new();
     for (line, text) in text.split('\n').enumerate() {
         // Another interpreter, or one with options, may ignore the rest.
@@ -69,7 +69,7 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
         }
         whole.clear();
     }
-    if reader.at != At::Top || !whole.is_empty() {
+    if reader.at != LinePosition::Top || !whole.is_empty() {
         return Err(ReadError::whole("the script ends inside of a command"));
     }
     if let Some(missing) = WANTED.iter().find(|wanted| !reader.seen.contains(**wanted)) {
@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str) -> Result<NicQos, ReadError> {
 struct Reader {
     qos: NicQos,
     seen: BTreeSet<String>,
-    at: At,
+    at: LinePosition,
 }
 
 impl Reader {
@@ -93,31 +93,33 @@ impl Reader {
         let line = line.strip_suffix(">/dev/null").unwrap_or(line).trim();
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match (self.at, words.as_slice()) {
-            (At::Top, ["set", "-eu"]) => self.once("set -eu"),
-            (At::Top, ["port()", "{"]) => {
-                self.at = At::Port;
+            (LinePosition::Top, ["set", "-eu"]) => self.once("set -eu"),
+            (LinePosition::Top, ["port()", "{"]) => {
+                self.at = LinePosition::Port;
                 self.once("port()")
             }
-            (At::Top, ["port", name, meters]) if self.seen.contains("port()") => {
+            (LinePosition::Top, ["port", name, meters]) if self.seen.contains("port()") => {
                 self.qos.ports.push(((*name).to_owned(), number(meters)?, 0));
                 Ok(())
             }
-            (At::Port, ["}"]) => {
-                self.at = At::Top;
+            (LinePosition::Port, ["}"]) => {
+                self.at = LinePosition::Top;
                 Ok(())
             }
-            (At::Port, ["mlnx_qos", "-i", "\"$1\"", options @ ..]) => self.options(options),
-            (At::Port, ["cma_roce_mode", "-d", "\"$1\"", "-p", "1", "-m", "2"]) => self.once("cma_roce_mode"),
-            (At::Port, ["cma_roce_tos", "-d", "\"$1\"", "-p", "1", "-t", tos]) => {
+            (LinePosition::Port, ["mlnx_qos", "-i", "\"$1\"", options @ ..]) => self.options(options),
+            (LinePosition::Port, ["cma_roce_mode", "-d", "\"$1\"", "-p", "1", "-m", "2"]) => {
+                self.once("cma_roce_mode")
+            }
+            (LinePosition::Port, ["cma_roce_tos", "-d", "\"$1\"", "-p", "1", "-t", tos]) => {
                 self.qos.connection_tos = number(tos)?;
                 self.once("cma_roce_tos")
             }
-            (At::Port, ["for", "point", "in", "roce_np", "roce_rp;", "do"]) => {
-                self.at = At::Loop;
+            (LinePosition::Port, ["for", "point", "in", "roce_np", "roce_rp;", "do"]) => {
+                self.at = LinePosition::Loop;
                 self.once("for")
             }
-            (At::Loop, ["done"]) => {
-                self.at = At::Port;
+            (LinePosition::Loop, ["done"]) => {
+                self.at = LinePosition::Port;
                 Ok(())
             }
             (at, ["echo", value, file]) => self.write(at, value, file),
@@ -168,18 +170,18 @@ impl Reader {
         Ok(())
     }
 
-    fn write(&mut self, at: At, value: &str, file: &str) -> Result<(), String> {
+    fn write(&mut self, at: LinePosition, value: &str, file: &str) -> Result<(), String> {
         let place = file.strip_prefix(">\"/sys/class/net/$1/ecn/").and_then(|file| file.strip_suffix('"'));
         match (at, place) {
-            (At::Port, Some("roce_np/cnp_dscp")) => {
+            (LinePosition::Port, Some("roce_np/cnp_dscp")) => {
                 self.qos.notifications.0 = Some(number(value)?);
                 self.once("cnp_dscp")
             }
-            (At::Port, Some("roce_np/cnp_802p_prio")) => {
+            (LinePosition::Port, Some("roce_np/cnp_802p_prio")) => {
                 self.qos.notifications.1 = Some(number(value)?);
                 self.once("cnp_802p_prio")
             }
-            (At::Loop, Some(place)) => {
+            (LinePosition::Loop, Some(place)) => {
                 let priority =
                     place.strip_prefix("$point/enable/").ok_or(format!("`{file}` is not known"))?;
                 let on = match value {

@@ -15,10 +15,10 @@ mod system;
 mod value;
 
 use super::error::ReadError;
-use super::room::{Circumstances, Files, Room, Wanted, always};
-use crate::model::about::About;
+use super::language_reader::{Files, LanguageReader, ReaderContext, RequiredFile, always};
 use crate::model::device::Device;
-use crate::model::language::{Bounds, Language, Quality, Unsaid};
+use crate::model::fact::FactKind;
+use crate::model::language::{Bounds, Language, Quality, UnsupportedSetting};
 use crate::model::place::Target;
 
 /// The language.
@@ -26,25 +26,25 @@ pub(crate) static LANGUAGE: Language = Language {
     name: "nvue",
     quality: Quality::Ports(Bounds::Shared),
     // `router.bgp.graceful-restart` has no key for it (NVUE's OpenAPI schemas of 5.13 to 5.18).
-    unsaid: &[Unsaid::Forwarding],
+    unsaid: &[UnsupportedSetting::Forwarding],
     place: find,
     negotiates_copper_only: true,
     ..Language::TEXT
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
-    files: &[Wanted { name: place::FILE, with: always }],
+    files: &[RequiredFile { name: place::FILE, with: always }],
     pipeline: None,
     site: site::SITE,
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     device::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     (place::FILE, place::facts(about).into())
 }

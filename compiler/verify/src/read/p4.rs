@@ -8,10 +8,10 @@ pub(crate) mod textproto;
 pub(crate) mod tna;
 
 use super::error::{ReadError, text};
-use super::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
-use crate::model::about::About;
+use super::language_reader::{Files, LanguageReader, Pipeline, ReaderContext, RequiredFile, always};
 use crate::model::device::Device;
-use crate::model::language::{Asks, Language, Numbering, Spreading};
+use crate::model::fact::FactKind;
+use crate::model::language::{Language, NeighbourResolution, Numbering, Spreading};
 use crate::model::place::Target;
 
 use place::FILE;
@@ -38,7 +38,7 @@ pub(crate) static LANGUAGE: Language = Language {
     name: "p4",
     addresses: false,
     wire: [false; 3],
-    asks: Asks::None,
+    asks: NeighbourResolution::None,
     classes: Numbering::Ranked,
     spreading: Spreading::Weighted(WIDTH),
     port: number,
@@ -47,15 +47,15 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
-    files: &[Wanted { name: FILE, with: always }],
+    files: &[RequiredFile { name: FILE, with: always }],
     pipeline: Some(&PIPELINE),
     site: &[],
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let names = circumstances.pipeline(&PIPELINE)?;
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
@@ -65,6 +65,6 @@ fn number(name: &str) -> &str {
     &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     (FILE, place::needles(about).into())
 }

@@ -28,7 +28,7 @@ const TOTAL: std::ops::Range<usize> = 8..12;
 const VERSION: usize = 4;
 
 /// Why a table cannot be read: the file and the error.
-pub(crate) struct Unreadable {
+pub(crate) struct TableError {
     /// Whether it is the binary.
     pub(crate) binary: bool,
     /// The error.
@@ -38,7 +38,7 @@ pub(crate) struct Unreadable {
 /// Destinations in the JSON form.
 pub(crate) trait Destinations: DeserializeOwned {
     /// Compares them and the probes with the binary form.
-    fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut Compare<'_>);
+    fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut FormComparison<'_>);
 
     /// Returns the text without unused parts, if it has the usual form; the remaining contents are the same.
     fn shorter(_: &[u8]) -> Option<Vec<u8>> {
@@ -48,7 +48,7 @@ pub(crate) trait Destinations: DeserializeOwned {
 
 /// For judging a table: destinations are compared.
 impl Destinations for Vec<form::Destination> {
-    fn compare(document: &Document, table: &Table<'_>, compare: &mut Compare<'_>) {
+    fn compare(document: &Document, table: &Table<'_>, compare: &mut FormComparison<'_>) {
         compare.destinations(document, table);
         compare.probes(document, table);
     }
@@ -56,7 +56,7 @@ impl Destinations for Vec<form::Destination> {
 
 /// For callers that only need the group: destinations are skipped.
 impl Destinations for IgnoredAny {
-    fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
+    fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut FormComparison<'_>) {}
 
     /// Destinations are most of the text: each table has one per T0 group.
     fn shorter(json: &[u8]) -> Option<Vec<u8>> {
@@ -83,8 +83,8 @@ pub(crate) fn read<D: Destinations>(
     fabric: &str,
     cabling: &Cabling,
     findings: &mut Findings,
-) -> Result<Group, Unreadable> {
-    let text = |error: ReadError| Unreadable { binary: false, error };
+) -> Result<Group, TableError> {
+    let text = |error: ReadError| TableError { binary: false, error };
     let document = document::<D>(json).map_err(|error| match error {
         DocumentError::Parse(error) => text(error.into()),
         DocumentError::Format(_) => text(ReadError::whole(error.to_string())),
@@ -94,26 +94,26 @@ pub(crate) fn read<D: Destinations>(
     }
     let opened = Table::open(&binary);
     let table =
-        opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
+        opened.map_err(|fault| TableError { binary: true, error: ReadError::whole(fault.to_string()) })?;
     // The table contains its length (FORMAT.md); data after its end are invalid.
     let stated = binary.get(TOTAL).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?)));
     if stated.map(|stated| stated as usize) != Some(binary.len()) {
         let message = format!("the table ends before the file, which has {} bytes", binary.len());
-        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::whole(message) });
     }
     let [_, orders, denials] = sections(&binary);
     if orders + orders_len(table.header()) > denials {
         let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
-        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::whole(message) });
     }
     // If a table does not name its fabric, the JSON form does.
     if let Some(other) = table.fabric().filter(|other| *other != fabric) {
         let message = format!("the table is of fabric `{}`", other.escape_default());
-        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::whole(message) });
     }
     if let Some(at) = filler(&binary, &table).find(|at| binary.get(*at).is_some_and(|byte| *byte != 0)) {
         let message = format!("byte {at} is not zero, and nothing is in it (FORMAT.md)");
-        return Err(Unreadable { binary: true, error: ReadError::whole(message) });
+        return Err(TableError { binary: true, error: ReadError::whole(message) });
     }
     let group =
         group(&document, *table.header(), cabling).map_err(|message| text(ReadError::whole(message)))?;
@@ -229,7 +229,7 @@ fn compare<D: Destinations>(
     group: &Group,
     findings: &mut Findings,
 ) {
-    let mut compare = Compare { group, findings };
+    let mut compare = FormComparison { group, findings };
     compare.numbers(document, table);
     compare.orders(document, table);
     compare.denied(document, table);
@@ -237,12 +237,12 @@ fn compare<D: Destinations>(
 }
 
 /// A comparison of both forms.
-pub(crate) struct Compare<'a> {
+pub(crate) struct FormComparison<'a> {
     group: &'a Group,
     findings: &'a mut Findings,
 }
 
-impl Compare<'_> {
+impl FormComparison<'_> {
     /// Counts a comparison. Its description and place are only computed if it fails.
     fn equal<T: PartialEq + std::fmt::Debug>(
         &mut self,

@@ -7,11 +7,13 @@ mod place;
 mod ports;
 
 use super::error::{ReadError, text};
-use super::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
+use super::language_reader::{Files, LanguageReader, Pipeline, ReaderContext, RequiredFile, always};
 use super::sonic;
-use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::fact::FactKind;
+use crate::model::language::{
+    Language, LinkLocal, NeighbourResolution, Numbering, Quality, Spreading, same_name,
+};
 use crate::model::place::{Fact, Target};
 
 pub(crate) use place::FILE;
@@ -40,7 +42,7 @@ pub(crate) static LANGUAGE: Language = Language {
     wire: [true, true, true],
     negotiates_copper_only: false,
     states_peers: true,
-    asks: Asks::None,
+    asks: NeighbourResolution::None,
     quality: Quality::Whole,
     link_local: LinkLocal::Talks,
     classes: Numbering::Stated,
@@ -52,15 +54,18 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
-    files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
+    files: &[
+        RequiredFile { name: FILE, with: always },
+        RequiredFile { name: sonic::place::FILE, with: always },
+    ],
     pipeline: Some(&PIPELINE),
     site: &[],
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let names = circumstances.pipeline(&PIPELINE)?;
     let beside = |error: ReadError| error.beside(sonic::place::FILE);
     let bytes = files.bytes(sonic::place::FILE);
@@ -92,7 +97,7 @@ fn second_router(device: &mut Device<'_>) {
 }
 
 /// Routes are in the entries.
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     match place::needles(about) {
         Some(needles) => (FILE, needles.into()),
         None => (sonic::place::FILE, sonic::place::facts(about).into()),

@@ -27,7 +27,7 @@ pub(crate) struct Section {
 
 /// Cached tables of earlier switches.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SectionCache {
     tables: RwLock<HashMap<Box<str>, Vec<Arc<Section>>>>,
     outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
     peers: Mutex<Vec<(u64, Arc<[Peer]>)>>,
@@ -36,7 +36,7 @@ pub(crate) struct Known {
     ports: AtomicUsize,
 }
 
-impl Known {
+impl SectionCache {
     /// Returns the cached table of a name at the start of a text.
     pub(crate) fn table(&self, name: &str, text: &str) -> Option<Arc<Section>> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +84,7 @@ impl Known {
     }
 }
 
-impl Known {
+impl SectionCache {
     /// Returns the neighbours of a table; reads it if it is not cached.
     pub(crate) fn peers(
         &self,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn only_equal_bytes_are_a_known_table() {
-        let known = Known::default();
+        let known = SectionCache::default();
         let first = known.keep("QUEUE", r#"{"a": {}}"#);
         let again = known.table("QUEUE", r#"{"a": {}}, "OTHER": {}"#).unwrap();
         assert_eq!(again.number, first.number);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn few_are_kept() {
-        let known = Known::default();
+        let known = SectionCache::default();
         for at in 0..100 {
             known.keep("QUEUE", &format!("{{\"{at}\": {{}}}}"));
         }

@@ -16,17 +16,17 @@ use closc_artefacts::Routing;
 
 use super::error::ReadError;
 use super::frr;
-use super::room::{Circumstances, Files, Room, Wanted, always};
-use crate::model::about::About;
+use super::language_reader::{Files, LanguageReader, ReaderContext, RequiredFile, always};
 use crate::model::device::{Device, FaultKind};
-use crate::model::language::{Asks, Language, LinkLocal, Quality};
+use crate::model::fact::FactKind;
+use crate::model::language::{Language, LinkLocal, NeighbourResolution, Quality};
 use crate::model::place::{Fact, Target};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
     name: "sonic",
     states_peers: true,
-    asks: Asks::Nics,
+    asks: NeighbourResolution::Nics,
     quality: Quality::Whole,
     link_local: LinkLocal::Forwards,
     seed: Some(seed),
@@ -35,18 +35,18 @@ pub(crate) static LANGUAGE: Language = Language {
 };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
     files: &[
-        Wanted { name: place::FILE, with: always },
-        Wanted { name: frr::place::FILE, with: Routing::speaks_bgp },
+        RequiredFile { name: place::FILE, with: always },
+        RequiredFile { name: frr::place::FILE, with: Routing::speaks_bgp },
     ],
     pipeline: None,
     site: site::SITE,
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let mut device =
         config::read(&LANGUAGE, files.bytes(place::FILE), circumstances.tables, circumstances.isolates)?;
     if let (Some(asn), false) = (device.asn, circumstances.routing.speaks_bgp()) {
@@ -77,15 +77,15 @@ fn seed(kind: &str) -> Option<u8> {
 }
 
 /// With BGP, routes and all BGP settings are in `frr.conf`.
-fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, routed_by_frr: bool) -> (&'static str, Target) {
     let routing = match about {
-        About::Balance
-        | About::Bgp
-        | About::Terms(..)
-        | About::Session(_)
-        | About::Network(_)
-        | About::Filters => true,
-        About::Route(_) | About::Blackhole(_) | About::Routes => routed_by_frr,
+        FactKind::Balance
+        | FactKind::Bgp
+        | FactKind::Terms(..)
+        | FactKind::Session(_)
+        | FactKind::Network(_)
+        | FactKind::Filters => true,
+        FactKind::Route(_) | FactKind::Blackhole(_) | FactKind::Routes => routed_by_frr,
         _ => false,
     };
     if routing {

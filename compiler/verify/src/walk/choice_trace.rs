@@ -11,8 +11,8 @@ use closc_artefacts::Address;
 
 use super::choices::longest;
 use crate::finding::TraceStep as Line;
-use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
+use crate::model::fact::FactKind;
 use crate::proof::chosen::network::{Network, Step};
 
 /// Maximum number of switches before a packet counts as looping; paths have at most five.
@@ -124,12 +124,12 @@ fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step
     let name = fabric.cabling.switch(at);
     let Some(route) = fabric.switch(at).and_then(|switch| longest(switch, address)) else {
         let text = format!("`{name}` has no route for it: dropped");
-        return Line { text, place: Some(fabric.place(at, About::Routes)) };
+        return Line { text, place: Some(fabric.place(at, FactKind::Routes)) };
     };
     let text = route.prefix.to_string();
     let ways = match route.ways.len() {
         0 => {
-            let place = Some(fabric.place(at, About::Blackhole(&text)));
+            let place = Some(fabric.place(at, FactKind::Blackhole(&text)));
             return Line { text: format!("`{name}` has a blackhole for it, `{text}`: dropped"), place };
         }
         1 => "one path".to_owned(),
@@ -147,5 +147,5 @@ fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step
         Some(Step::Lost(None)) | None => "a port without a cable".to_owned(),
     };
     let text_line = format!("`{name}` has {ways} by `{text}`, one to {to}");
-    Line { text: text_line, place: Some(fabric.place(at, About::Route(&text))) }
+    Line { text: text_line, place: Some(fabric.place(at, FactKind::Route(&text))) }
 }

@@ -10,9 +10,9 @@ use closc_paths::{Choice, Kind};
 use crate::bind::nics::NicCables;
 use crate::finding::TraceStep;
 use crate::forward::packet::{Ending, Hop, Network};
-use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::fact::FactKind;
 use crate::model::group::{Group, destination, list};
 use crate::model::segment::{Usid, slots};
 
@@ -152,7 +152,7 @@ impl Search<'_> {
         let usid = slots(hop.address)[0];
         let place = match hop.out {
             Some(_) => fabric.route_place(hop.switch, usid),
-            None => fabric.place(hop.switch, About::Routes),
+            None => fabric.place(hop.switch, FactKind::Routes),
         };
         TraceStep { text: format!("`{name}` {shifts}, has {}{way}", hop.address), place: Some(place) }
     }

@@ -8,7 +8,7 @@ use crate::base::Base;
 
 /// Change of a field, a row or a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum How {
+pub(crate) enum ChangeKind {
     /// Removed.
     Lost,
     /// A field is empty.
@@ -37,57 +37,64 @@ pub(crate) enum How {
     MovedEverywhere,
 }
 
-impl How {
+impl ChangeKind {
     /// Returns whether it affects all devices.
     pub(crate) fn everywhere(self) -> bool {
         match self {
-            How::LostEverywhere | How::OtherEverywhere | How::LargerEverywhere | How::MovedEverywhere => true,
-            How::Lost
-            | How::Empty
-            | How::Other
-            | How::Larger
-            | How::Twice
-            | How::Added
-            | How::Swapped
-            | How::Foreign
-            | How::Moved => false,
+            ChangeKind::LostEverywhere
+            | ChangeKind::OtherEverywhere
+            | ChangeKind::LargerEverywhere
+            | ChangeKind::MovedEverywhere => true,
+            ChangeKind::Lost
+            | ChangeKind::Empty
+            | ChangeKind::Other
+            | ChangeKind::Larger
+            | ChangeKind::Twice
+            | ChangeKind::Added
+            | ChangeKind::Swapped
+            | ChangeKind::Foreign
+            | ChangeKind::Moved => false,
         }
     }
 
     /// Returns whether a number grows.
     pub(crate) fn is_larger(self) -> bool {
-        matches!(self, How::Larger | How::LargerEverywhere)
+        matches!(self, ChangeKind::Larger | ChangeKind::LargerEverywhere)
     }
 
     /// The same on a single device.
-    pub(crate) fn here(self) -> How {
+    pub(crate) fn here(self) -> ChangeKind {
         match self {
-            How::LostEverywhere => How::Lost,
-            How::OtherEverywhere => How::Other,
-            How::LargerEverywhere => How::Larger,
-            How::MovedEverywhere => How::Moved,
-            How::Lost
-            | How::Empty
-            | How::Other
-            | How::Larger
-            | How::Twice
-            | How::Added
-            | How::Swapped
-            | How::Foreign
-            | How::Moved => self,
+            ChangeKind::LostEverywhere => ChangeKind::Lost,
+            ChangeKind::OtherEverywhere => ChangeKind::Other,
+            ChangeKind::LargerEverywhere => ChangeKind::Larger,
+            ChangeKind::MovedEverywhere => ChangeKind::Moved,
+            ChangeKind::Lost
+            | ChangeKind::Empty
+            | ChangeKind::Other
+            | ChangeKind::Larger
+            | ChangeKind::Twice
+            | ChangeKind::Added
+            | ChangeKind::Swapped
+            | ChangeKind::Foreign
+            | ChangeKind::Moved => self,
         }
     }
 
     /// The result for a value; `None` if it is removed, or unchanged.
     pub(crate) fn of(self, value: &Value, foreign: Option<&Value>) -> Option<Value> {
         match self {
-            How::Lost | How::LostEverywhere => None,
-            How::Empty => Some(json!("")),
-            How::Other | How::OtherEverywhere => Some(other(value)),
-            How::Larger | How::LargerEverywhere => Some(larger(value)),
-            How::Foreign => Some(foreign.unwrap_or(value).clone()),
+            ChangeKind::Lost | ChangeKind::LostEverywhere => None,
+            ChangeKind::Empty => Some(json!("")),
+            ChangeKind::Other | ChangeKind::OtherEverywhere => Some(other(value)),
+            ChangeKind::Larger | ChangeKind::LargerEverywhere => Some(larger(value)),
+            ChangeKind::Foreign => Some(foreign.unwrap_or(value).clone()),
             // Numbers are changed elsewhere (`steps.rs`, `nvue.rs`).
-            How::Twice | How::Added | How::Swapped | How::Moved | How::MovedEverywhere => Some(value.clone()),
+            ChangeKind::Twice
+            | ChangeKind::Added
+            | ChangeKind::Swapped
+            | ChangeKind::Moved
+            | ChangeKind::MovedEverywhere => Some(value.clone()),
         }
     }
 }
@@ -129,7 +136,7 @@ pub(crate) struct Case {
     /// The field, or the line without its numbers.
     pub(crate) field: String,
     /// The change.
-    pub(crate) how: How,
+    pub(crate) how: ChangeKind,
     /// Description of the place.
     pub(crate) at: String,
     /// Damages the tree.

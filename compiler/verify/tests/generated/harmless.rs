@@ -1,6 +1,6 @@
 //! Damage that need not be found, each with the reason why it is harmless.
 
-use crate::case::{Case, How};
+use crate::case::{Case, ChangeKind};
 
 /// A kind of harmless damage.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(crate) struct Reason {
     /// The field or kind of line; empty for all, a `*` stands for anything.
     pub(crate) field: &'static str,
     /// Kinds of changes; all if empty.
-    pub(crate) hows: &'static [How],
+    pub(crate) hows: &'static [ChangeKind],
     /// The reason.
     pub(crate) why: &'static str,
 }
@@ -40,20 +40,21 @@ pub(crate) fn reason(case: &Case) -> Option<usize> {
 const fn because(
     section: &'static str,
     field: &'static str,
-    hows: &'static [How],
+    hows: &'static [ChangeKind],
     why: &'static str,
 ) -> Reason {
     Reason { section, field, hows, why }
 }
 
 /// Removals, on one device or on all.
-const GONE: &[How] = &[How::Lost, How::LostEverywhere];
+const GONE: &[ChangeKind] = &[ChangeKind::Lost, ChangeKind::LostEverywhere];
 
 /// Larger numbers, on one device or on all.
-const LARGER: &[How] = &[How::Larger, How::LargerEverywhere];
+const LARGER: &[ChangeKind] = &[ChangeKind::Larger, ChangeKind::LargerEverywhere];
 
 /// Moved to another port, or removed.
-const MISSING: &[How] = &[How::Lost, How::LostEverywhere, How::Larger, How::LargerEverywhere];
+const MISSING: &[ChangeKind] =
+    &[ChangeKind::Lost, ChangeKind::LostEverywhere, ChangeKind::Larger, ChangeKind::LargerEverywhere];
 
 pub(crate) const REASONS: &[Reason] = &[
     because("config_db.json CRM", "", &[], "the polling interval of counters affects no packet"),
@@ -83,34 +84,39 @@ pub(crate) const REASONS: &[Reason] = &[
     ),
     because("config_db.json DEVICE_METADATA", "buffer_model", GONE, "without it SONiC does the same"),
     because("config_db.json PORT", "description", &[], "a text for people"),
-    because("daemons", "", &[How::Twice], "a repeated line has no effect"),
+    because("daemons", "", &[ChangeKind::Twice], "a repeated line has no effect"),
     because("daemons", "*", LARGER, "any address of the loopback network, or a larger buffer"),
     because("daemons", "*=no", GONE, "FRR does not start a daemon that the file omits"),
-    because("devices.batch*", "", &[How::Twice], "`ip -force` continues if the device exists"),
+    because("devices.batch*", "", &[ChangeKind::Twice], "`ip -force` continues if the device exists"),
     because(
         "*.txtpb ingress.nic_source",
         "the entity",
         GONE,
         "no device of the fabric sends from the address of a cable",
     ),
-    because("eos.conf", "", &[How::Twice], "a command that is entered again does the same"),
+    because("eos.conf", "", &[ChangeKind::Twice], "a command that is entered again does the same"),
     because("eos.conf", "description *", &[], "a text for people"),
     because("eos.conf", "end", GONE, "the end of the file has the same effect"),
     because("eos.conf", "interface Loopback#", LARGER, "another number that no other interface has"),
     because("eos.conf", "interface Management#", LARGER, "the management network is the site's"),
-    because("eos.conf", "ip address #", &[How::LostEverywhere], "the management network is the site's"),
+    because(
+        "eos.conf",
+        "ip address #",
+        &[ChangeKind::LostEverywhere],
+        "the management network is the site's",
+    ),
     because(
         "eos.conf",
         "match as-path length <= #",
-        &[How::LostEverywhere, How::LargerEverywhere],
+        &[ChangeKind::LostEverywhere, ChangeKind::LargerEverywhere],
         "the prefix list alone permits only owned prefixes",
     ),
-    because("eos.conf", "maximum-paths # ecmp #", &[How::Lost], "a T1 has one cable to each T0"),
+    because("eos.conf", "maximum-paths # ecmp #", &[ChangeKind::Lost], "a T1 has one cable to each T0"),
     because("eos.conf", "neighbor * # interval # min-rx # multiplier #", GONE, "EOS's own default"),
     because(
         "eos.conf",
         "neighbor ABOVE maximum-routes #",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "a higher limit rejects no route of the fabric",
     ),
     because(
@@ -122,7 +128,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "eos.conf",
         "neighbor * missing-policy address-family all direction *",
-        &[How::LostEverywhere, How::LargerEverywhere],
+        &[ChangeKind::LostEverywhere, ChangeKind::LargerEverywhere],
         "every session has its policies",
     ),
     because("eos.conf", "neighbor * out-delay #", GONE, "EOS's own default"),
@@ -138,7 +144,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "eos.conf",
         "seq # permit #",
-        &[How::Lost, How::Foreign],
+        &[ChangeKind::Lost, ChangeKind::Foreign],
         "announces a loopback, to which no NIC sends",
     ),
     because(
@@ -147,11 +153,21 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "another number in the order of a list in which every line permits",
     ),
-    because("eos.conf", "set local-preference #", &[How::LargerEverywhere], "still the lowest preference"),
+    because(
+        "eos.conf",
+        "set local-preference #",
+        &[ChangeKind::LargerEverywhere],
+        "still the lowest preference",
+    ),
     because("nicN.env of nodes", "FABRIC=*", &[], "a name for people"),
     because("nicN.env of nodes", "METRICS=#", &[], "where counters are read"),
     because("pins.txtpb ingress.l3_admit*", "priority: #", LARGER, "the only entry of its table"),
-    because("frr.conf", "", &[How::Twice], "vtysh accepts a repeated line; a repeated `exit` is found"),
+    because(
+        "frr.conf",
+        "",
+        &[ChangeKind::Twice],
+        "vtysh accepts a repeated line; a repeated `exit` is found",
+    ),
     because("frr.conf", "description *", &[], "a text for people"),
     because("frr.conf", "exit*", GONE, "vtysh finds the node of a command itself"),
     because("frr.conf", "end", &[], "vtysh finds the node of a command itself"),
@@ -199,7 +215,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "the prefix list alone permits only owned prefixes",
     ),
     because("frr.conf", "route-map *", LARGER, "another number in the same order"),
-    because("ip.batch*", "", &[How::Twice], "`replace` and `set` do the same again"),
+    because("ip.batch*", "", &[ChangeKind::Twice], "`replace` and `set` do the same again"),
     because(
         "ip.batch*",
         "link set dev sr# addrgenmode none",
@@ -212,7 +228,7 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "any metric above that of other routes",
     ),
-    because("tc.batch", "", &[How::Twice], "the kernel does the same again"),
+    because("tc.batch", "", &[ChangeKind::Twice], "the kernel does the same again"),
     because("manifest.json *", "source", &[], "what it was compiled from"),
     because("manifest.json *", "inputs", &[], "what it was compiled from"),
     because("manifest.json *", "closc", &[], "what compiled it"),
@@ -249,7 +265,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "frr.conf",
         "ipv# prefix-list OWN *",
-        &[How::Lost, How::Foreign],
+        &[ChangeKind::Lost, ChangeKind::Foreign],
         "announces a loopback, to which no NIC sends",
     ),
     because(
@@ -262,31 +278,31 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "frr.conf",
         "neighbor ABOVE maximum-prefix *",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "a higher limit rejects no route of the fabric; a missing limit, or damage elsewhere in the line, is found",
     ),
     because(
         "frr.conf",
         "neighbor BELOW maximum-prefix *",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "a higher limit rejects no route of the fabric; a missing limit, or damage elsewhere in the line, is found",
     ),
     because(
         "frr.conf",
         "set extcommunity bandwidth cumulative",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "FRR announces the sum of the paths in use by default",
     ),
     because(
         "frr.conf",
         "set extcommunity bandwidth #",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "all cables of a tier are equal, and only ratios count",
     ),
     because(
         "frr.conf",
         "set extcommunity bandwidth #",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "all paths are equal if no cable is absent; in a fabric with absent cables it is found",
     ),
     because(
@@ -295,11 +311,16 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "another number in the order of a list in which every line permits",
     ),
-    because("frr.conf", "set local-preference #", &[How::LargerEverywhere], "still the lowest preference"),
+    because(
+        "frr.conf",
+        "set local-preference #",
+        &[ChangeKind::LargerEverywhere],
+        "still the lowest preference",
+    ),
     because(
         "ip.batch",
         "link set dev eth# address *",
-        &[How::Foreign, How::Larger, How::LargerEverywhere],
+        &[ChangeKind::Foreign, ChangeKind::Larger, ChangeKind::LargerEverywhere],
         "neighbours of unnumbered ports find each other, whatever their MAC addresses are",
     ),
     because("ip.batch of nodes", "route replace # via *", LARGER, "another metric of the only route"),
@@ -312,7 +333,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "manifest.json (SONiC)",
         "profile.switches.#.buffer.cell_bytes",
-        &[How::Other],
+        &[ChangeKind::Other],
         "the buffer is a multiple of both cell sizes",
     ),
     because(
@@ -338,7 +359,7 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "nic-qos.sh of nodes",
         "port nic*",
-        &[How::Foreign],
+        &[ChangeKind::Foreign],
         "the same port and length; the comment behind is for people",
     ),
     because("netplan.yaml of nodes", "dhcp# false", GONE, "netplan's own default"),
@@ -349,13 +370,13 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "netplan.yaml of nodes",
         "- {to: *",
-        &[How::Lost],
+        &[ChangeKind::Lost],
         "a shorter prefix of the table has the same T0",
     ),
     because(
         "networkd*",
         "",
-        &[How::Twice],
+        &[ChangeKind::Twice],
         "the last of two equal settings counts, and an empty section has no effect",
     ),
     because("networkd port.network of nodes", "DHCP=no", GONE, "networkd's own default"),
@@ -363,13 +384,13 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "networkd port.network of nodes",
         "Priority=#",
-        &[How::Larger],
+        &[ChangeKind::Larger],
         "a later rule, still before the main table",
     ),
     because(
         "networkd port.network of nodes",
         "Table=#",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "tables with other numbers, in routes and rules equally",
     ),
     because("networkd port.link of nodes", "MTUBytes=#", GONE, "the `.network` unit of the port sets it"),
@@ -380,7 +401,12 @@ pub(crate) const REASONS: &[Reason] = &[
         &[],
         "the seed of the orders; the orders themselves are compared",
     ),
-    because("nvue.yaml interface", "eth#*", &[How::LostEverywhere], "the management network is the site's"),
+    because(
+        "nvue.yaml interface",
+        "eth#*",
+        &[ChangeKind::LostEverywhere],
+        "the management network is the site's",
+    ),
     because("nvue.yaml interface", "swp#s#.description", GONE, "a text for people"),
     because(
         "nvue.yaml interface",
@@ -388,17 +414,17 @@ pub(crate) const REASONS: &[Reason] = &[
         GONE,
         "ports share the lanes of a cage evenly",
     ),
-    because("nvue.yaml interface", "swp#:", &[How::Twice], "a cage without cables"),
+    because("nvue.yaml interface", "swp#:", &[ChangeKind::Twice], "a cage without cables"),
     because("nvue.yaml interface", "swp#s# without a cable*", &[], "no cable uses the port"),
     because("nvue.yaml qos", "congestion-control.*.red", GONE, "NVUE's own default"),
     because(
         "nvue.yaml qos",
         "congestion-control.*.traffic-class.#:",
-        &[How::Lost, How::Twice, How::Other],
+        &[ChangeKind::Lost, ChangeKind::Twice, ChangeKind::Other],
         "the queue has no ECN marking, with or without its line",
     ),
-    because("nvue.yaml qos", "*-#g:", &[How::Twice], "a profile that no port uses"),
-    because("nvue.yaml qos", "pfc.cable-#m:", &[How::Twice], "a profile that no port uses"),
+    because("nvue.yaml qos", "*-#g:", &[ChangeKind::Twice], "a profile that no port uses"),
+    because("nvue.yaml qos", "pfc.cable-#m:", &[ChangeKind::Twice], "a profile that no port uses"),
     because("nvue.yaml router", "*.locator.LOC#.func-length", GONE, "NVUE's own default"),
     because("nvue.yaml router", "*.locator.LOC#.node-length", GONE, "NVUE's own default"),
     because("nvue.yaml router", "bgp.autonomous-system", &[], "the number of the VRF is used"),
@@ -408,14 +434,14 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "nvue.yaml router",
         "*:",
-        &[How::Twice],
+        &[ChangeKind::Twice],
         "a rule that repeats another, or a list that nothing refers to",
     ),
     because("nvue.yaml router", "policy.*.description", &[], "a text for people"),
     because(
         "nvue.yaml router",
         "policy.*.rule.#:",
-        &[How::Other, How::OtherEverywhere, How::Swapped],
+        &[ChangeKind::Other, ChangeKind::OtherEverywhere, ChangeKind::Swapped],
         "another number in the same order, or in the order of a list in which every rule permits",
     ),
     because(
@@ -427,43 +453,56 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "nvue.yaml router",
         "policy.route-map.ABOVE_OUT.rule.#.match.ip-prefix-list",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "the list of AS paths alone permits only owned prefixes",
     ),
     because(
         "nvue.yaml router",
         "policy.route-map.BELOW_OUT.rule.#.match*",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "the switches below accept only prefixes of the fabric",
     ),
     because(
         "nvue.yaml router",
         "policy.route-map.BELOW_OUT.rule.#.set*",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "all paths are equal if no cable is absent",
     ),
     because(
         "nvue.yaml router",
         "policy.route-map.*.set.ext-community-bw",
-        &[How::MovedEverywhere, How::LargerEverywhere],
+        &[ChangeKind::MovedEverywhere, ChangeKind::LargerEverywhere],
         "all cables of a tier are equal, and only ratios count",
     ),
     because(
         "nvue.yaml router",
         "policy.route-map.ABOVE_IN_DRAINED*",
-        &[How::Lost, How::Empty, How::Other, How::Larger, How::Foreign, How::Moved],
+        &[
+            ChangeKind::Lost,
+            ChangeKind::Empty,
+            ChangeKind::Other,
+            ChangeKind::Larger,
+            ChangeKind::Foreign,
+            ChangeKind::Moved,
+        ],
         "no cable of the switch is drained; on switches with a drained cable, these changes are found",
     ),
     because(
         "nvue.yaml router",
         "policy.prefix-list.OWN*",
-        &[How::Lost, How::Other, How::Foreign],
+        &[ChangeKind::Lost, ChangeKind::Other, ChangeKind::Foreign],
         "only route maps of T0s refer to the list, and there it is found",
     ),
     because(
         "nvue.yaml router",
         "policy.prefix-list.FABRIC.rule.#.match.#*",
-        &[How::Lost, How::LostEverywhere, How::Moved, How::MovedEverywhere, How::OtherEverywhere],
+        &[
+            ChangeKind::Lost,
+            ChangeKind::LostEverywhere,
+            ChangeKind::Moved,
+            ChangeKind::MovedEverywhere,
+            ChangeKind::OtherEverywhere,
+        ],
         "the list still gives every announced prefix the same result",
     ),
     because(
@@ -478,25 +517,25 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "nvue.yaml vrf",
         "*.multipaths.ebgp",
-        &[How::Moved, How::MovedEverywhere],
+        &[ChangeKind::Moved, ChangeKind::MovedEverywhere],
         "a number above that of all next hops",
     ),
     because(
         "nvue.yaml vrf",
         "*.path-selection*",
-        &[How::Lost, How::LostEverywhere, How::OtherEverywhere],
+        &[ChangeKind::Lost, ChangeKind::LostEverywhere, ChangeKind::OtherEverywhere],
         "switches of a tier and plane share one AS number",
     ),
     because(
         "nvue.yaml vrf",
         "*.prefix-limits.inbound.maximum",
-        &[How::LargerEverywhere, How::MovedEverywhere],
+        &[ChangeKind::LargerEverywhere, ChangeKind::MovedEverywhere],
         "a higher limit rejects no route of the fabric",
     ),
     because(
         "nvue.yaml vrf",
         "*.peer-group.BELOW_DRAINED.*.prefix-limits.inbound.maximum",
-        &[How::Larger, How::Moved],
+        &[ChangeKind::Larger, ChangeKind::Moved],
         "a higher limit rejects no route of the fabric",
     ),
     because(
@@ -508,25 +547,25 @@ pub(crate) const REASONS: &[Reason] = &[
     because(
         "nvue.yaml vrf",
         "*.peer-group.BELOW.*.policy.outbound*",
-        &[How::LostEverywhere],
+        &[ChangeKind::LostEverywhere],
         "the switches below accept only prefixes of the fabric, and all their paths are equal",
     ),
-    because("nvue.yaml vrf", "*.peer-group.*:", &[How::Twice], "a group that no session is in"),
+    because("nvue.yaml vrf", "*.peer-group.*:", &[ChangeKind::Twice], "a group that no session is in"),
     because(
         "nvue.yaml vrf",
         "default.router.static.#:",
-        &[How::Twice],
+        &[ChangeKind::Twice],
         "drops a part of what the route with the shorter prefix drops",
     ),
     because(
         "nccl-topology.xml of nodes",
         "<cpu numaid=*",
-        &[How::LargerEverywhere],
+        &[ChangeKind::LargerEverywhere],
         "no other file has the NUMA nodes, and NCCL measures distances below the PCI switch",
     ),
-    because("routes.batch of nodes", "", &[How::Twice], "`replace` does the same again"),
+    because("routes.batch of nodes", "", &[ChangeKind::Twice], "`replace` does the same again"),
     because("sysctl.conf*", "net.ipv#.seg6_flowlabel# = #", GONE, "the kernel's own default"),
-    because("sysctl.conf*", "", &[How::Twice], "a repeated line has no effect"),
+    because("sysctl.conf*", "", &[ChangeKind::Twice], "a repeated line has no effect"),
     because(
         "sysctl.conf*",
         "net.ipv#.conf.default.*",

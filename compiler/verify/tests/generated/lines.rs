@@ -6,11 +6,17 @@ use camino::Utf8PathBuf;
 use closc_artefacts::Memory;
 
 use crate::base::Base;
-use crate::case::{Case, How, meant};
+use crate::case::{Case, ChangeKind, meant};
 
 /// Change of a line.
-const LINE: [How; 6] =
-    [How::Lost, How::Twice, How::Larger, How::Foreign, How::LostEverywhere, How::LargerEverywhere];
+const LINE: [ChangeKind; 6] = [
+    ChangeKind::Lost,
+    ChangeKind::Twice,
+    ChangeKind::Larger,
+    ChangeKind::Foreign,
+    ChangeKind::LostEverywhere,
+    ChangeKind::LargerEverywhere,
+];
 
 /// A line without its numbers, which is equal for equivalent lines.
 pub(crate) fn kind(line: &str) -> String {
@@ -82,9 +88,9 @@ pub(crate) fn text(
         }
         let foreign = donor.lines().nth(at).filter(|other| *other != line && kind(other) == kind(line));
         let words = 0..numbered(line).len();
-        let each = |how: How| if how.is_larger() { words.clone() } else { 0..1 };
+        let each = |how: ChangeKind| if how.is_larger() { words.clone() } else { 0..1 };
         for (how, word) in LINE.into_iter().flat_map(|how| each(how).map(move |word| (how, word))) {
-            if how == How::Foreign && foreign.is_none() {
+            if how == ChangeKind::Foreign && foreign.is_none() {
                 continue;
             }
             let (path, like) = (path.clone(), kind(line));
@@ -108,24 +114,29 @@ pub(crate) fn text(
     }
 }
 
-fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), foreign: Option<&str>) -> String {
+fn lines(
+    text: &str,
+    (at, like): (usize, &str),
+    (how, word): (ChangeKind, usize),
+    foreign: Option<&str>,
+) -> String {
     let mut new = String::new();
     for (number, line) in text.lines().enumerate() {
         let meant = if how.everywhere() { kind(line) == like } else { number == at };
         let changed = match how {
             _ if !meant => vec![line.to_owned()],
-            How::Lost | How::LostEverywhere => Vec::new(),
-            How::Twice => vec![line.to_owned(); 2],
-            How::Foreign => vec![foreign.unwrap_or(line).to_owned()],
-            How::Empty
-            | How::Other
-            | How::Added
-            | How::Swapped
-            | How::Larger
-            | How::OtherEverywhere
-            | How::LargerEverywhere
-            | How::Moved
-            | How::MovedEverywhere => {
+            ChangeKind::Lost | ChangeKind::LostEverywhere => Vec::new(),
+            ChangeKind::Twice => vec![line.to_owned(); 2],
+            ChangeKind::Foreign => vec![foreign.unwrap_or(line).to_owned()],
+            ChangeKind::Empty
+            | ChangeKind::Other
+            | ChangeKind::Added
+            | ChangeKind::Swapped
+            | ChangeKind::Larger
+            | ChangeKind::OtherEverywhere
+            | ChangeKind::LargerEverywhere
+            | ChangeKind::Moved
+            | ChangeKind::MovedEverywhere => {
                 vec![larger(line, numbered(line).get(word).copied().unwrap_or(line.len()))]
             }
         };
@@ -152,7 +163,7 @@ pub(crate) fn places(
             base,
             section: section.to_owned(),
             field: "a byte".to_owned(),
-            how: How::Other,
+            how: ChangeKind::Other,
             at: format!("{file} byte {at}"),
             damage: Box::new(move |tree| tree.files.get_mut(&path).expect("the file is there")[at] ^= 1),
         });
@@ -168,7 +179,7 @@ pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases:
             base,
             section: section.to_owned(),
             field: "a byte".to_owned(),
-            how: How::Other,
+            how: ChangeKind::Other,
             at: format!("{file} byte {at}"),
             damage: Box::new(move |tree| {
                 let bytes = tree.files.get_mut(&path).expect("the table is there");
@@ -206,7 +217,7 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
             .chain([None])
             .collect();
         for line in places {
-            for how in LINE.into_iter().filter(|how| *how != How::Foreign) {
+            for how in LINE.into_iter().filter(|how| *how != ChangeKind::Foreign) {
                 if line.is_none() && how.is_larger() {
                     continue;
                 }
@@ -232,14 +243,14 @@ pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Cas
     }
 }
 
-fn blocks(text: &str, (at, line, like): (usize, Option<usize>, &str), how: How) -> String {
+fn blocks(text: &str, (at, line, like): (usize, Option<usize>, &str), how: ChangeKind) -> String {
     let one = |(number, block): (usize, &str)| {
         let name = block.lines().find(|line| line.starts_with("# + ")).map(kind);
         let meant = if how.everywhere() { name.as_deref() == Some(like) } else { number == at };
         match (line, how) {
             _ if !meant => vec![block.to_owned()],
             (Some(line), _) => vec![lines(block, (line, ""), (how.here(), usize::MAX), None)],
-            (None, How::Twice) => vec![block.to_owned(); 2],
+            (None, ChangeKind::Twice) => vec![block.to_owned(); 2],
             (None, _) => Vec::new(),
         }
     };

@@ -19,7 +19,7 @@ mod harmless;
 mod kinds;
 mod lines;
 mod nvue;
-mod placed;
+mod placement;
 mod rates;
 mod shapes;
 mod steps;
@@ -35,8 +35,8 @@ use std::thread;
 use closc_verify::verify;
 
 use base::{Base, Trees};
-use case::{Case, How, sign};
-use placed::{Placed, placed};
+use case::{Case, ChangeKind, sign};
+use placement::{Placement, placed};
 use rates::Rates;
 
 /// Sampling interval of the cases of a section; for small changes of numbers it is four times as large.
@@ -209,14 +209,14 @@ const TEXTS: Texts = &[
 ];
 
 /// Cases of a section, each with a random number.
-type Drawn = Vec<([u8; 32], usize)>;
+type SampledCases = Vec<([u8; 32], usize)>;
 
 /// Selects a sample: in each section the cases with the smallest random numbers.
 fn sample(cases: &mut Vec<Case>, seed: u64) {
     let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
-    let mut sections: BTreeMap<(String, bool), Drawn> = BTreeMap::new();
+    let mut sections: BTreeMap<(String, bool), SampledCases> = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
-        let moved = matches!(case.how, How::Moved | How::MovedEverywhere);
+        let moved = matches!(case.how, ChangeKind::Moved | ChangeKind::MovedEverywhere);
         sections.entry((case.section.clone(), moved)).or_default().push((drawn(case), at));
     }
     let mut kept = BTreeSet::new();
@@ -234,7 +234,7 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
 
 /// Verifies the damaged tree; `None` if the damage has no effect on the file. Damage that is found is placed.
 #[expect(clippy::option_option, reason = "not detected, detected without a place, or with one")]
-fn found(trees: &Trees, case: &Case) -> Option<Option<Placed>> {
+fn found(trees: &Trees, case: &Case) -> Option<Option<Placement>> {
     let own = trees.tree(case.base);
     let mut tree = own.clone();
     (case.damage)(&mut tree);
@@ -246,10 +246,10 @@ fn found(trees: &Trees, case: &Case) -> Option<Option<Placed>> {
     let judged = panic::catch_unwind(|| verify(&tree, base::options()));
     Some(match judged {
         Err(_) => None,
-        Ok(Err(_)) => Some(Placed::Nowhere),
+        Ok(Err(_)) => Some(Placement::Nowhere),
         Ok(Ok(report)) => (!report.holds()).then(|| {
             let placed = placed(own, &tree, &report);
-            if placed != Placed::Exact && env::var_os("CLOSC_MISPLACED").is_some() {
+            if placed != Placement::Exact && env::var_os("CLOSC_MISPLACED").is_some() {
                 eprintln!("{placed:?}: {}\n{}", case.name(), report.text());
             }
             placed

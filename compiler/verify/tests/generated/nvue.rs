@@ -11,23 +11,37 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::base::Base;
-use crate::case::{Case, How, meant};
+use crate::case::{Case, ChangeKind, meant};
 
 /// The file.
 const FILE: &str = "nvue.yaml";
 
 /// Changes of a value.
-const LEAF: [How; 7] =
-    [How::Lost, How::Empty, How::Other, How::Larger, How::Foreign, How::LostEverywhere, How::OtherEverywhere];
+const LEAF: [ChangeKind; 7] = [
+    ChangeKind::Lost,
+    ChangeKind::Empty,
+    ChangeKind::Other,
+    ChangeKind::Larger,
+    ChangeKind::Foreign,
+    ChangeKind::LostEverywhere,
+    ChangeKind::OtherEverywhere,
+];
 
 /// Additional changes of a number.
-const NUMBER: [How; 3] = [How::Moved, How::LargerEverywhere, How::MovedEverywhere];
+const NUMBER: [ChangeKind; 3] =
+    [ChangeKind::Moved, ChangeKind::LargerEverywhere, ChangeKind::MovedEverywhere];
 
 /// Changes of a key that is always present, with everything below it.
-const KEY: [How; 2] = [How::Lost, How::LostEverywhere];
+const KEY: [ChangeKind; 2] = [ChangeKind::Lost, ChangeKind::LostEverywhere];
 
 /// Changes of a key that is a name.
-const NAME: [How; 5] = [How::Twice, How::Other, How::Foreign, How::Swapped, How::OtherEverywhere];
+const NAME: [ChangeKind; 5] = [
+    ChangeKind::Twice,
+    ChangeKind::Other,
+    ChangeKind::Foreign,
+    ChangeKind::Swapped,
+    ChangeKind::OtherEverywhere,
+];
 
 /// Pairs of words with opposite meanings.
 const OPPOSITES: [[&str; 2]; 8] = [
@@ -46,7 +60,7 @@ pub(crate) type Keys = Vec<String>;
 
 /// The part of the file that is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum KeyPart {
     /// The value of the last key, a leaf.
     Leaf,
     /// The last key.
@@ -56,7 +70,7 @@ enum Part {
 }
 
 /// Kinds of paths of a tier that occur in other fabrics, too.
-pub(crate) type Seen = BTreeSet<(usize, Keys)>;
+pub(crate) type PathKinds = BTreeSet<(usize, Keys)>;
 
 /// Damages the file of a switch; the donor is another one of its tier. Paths of queues are damaged in every fabric,
 /// because profiles differ; other paths only in the first fabric that has them.
@@ -64,7 +78,7 @@ pub(crate) fn file(
     tree: &Memory,
     base: Base,
     (tier, [device, donor]): (usize, [&str; 2]),
-    (seen, cases): (&mut Seen, &mut Vec<Case>),
+    (seen, cases): (&mut PathKinds, &mut Vec<Case>),
 ) {
     let path = |device: &str| Utf8PathBuf::from(format!("{device}/{FILE}"));
     let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
@@ -92,12 +106,12 @@ pub(crate) fn file(
         for keys in taken(&like, all) {
             let (key, value) = keys.last().zip(at(&own, &keys)).expect("a path of the file");
             for (part, how) in ways(key, value) {
-                let foreign = if part == Part::Key {
+                let foreign = if part == KeyPart::Key {
                     beside(&own, &donor, &keys).map(Value::String)
                 } else {
                     at(&donor, &keys).filter(|other| at(&own, &keys) != Some(other)).cloned()
                 };
-                if how == How::Foreign && foreign.is_none() {
+                if how == ChangeKind::Foreign && foreign.is_none() {
                     continue;
                 }
                 let field = field(&like, part);
@@ -118,15 +132,15 @@ pub(crate) fn file(
 
 /// The changes of a value, or of a key with a mapping below it. A leaf's key is only replaced by one that is not in the
 /// schema, and so are added keys.
-fn ways(key: &str, value: &Value) -> Vec<(Part, How)> {
+fn ways(key: &str, value: &Value) -> Vec<(KeyPart, ChangeKind)> {
     if !value.is_object() {
         let numbers = NUMBER.into_iter().filter(|_| value.is_number());
-        return LEAF.into_iter().chain(numbers).map(|how| (Part::Leaf, how)).collect();
+        return LEAF.into_iter().chain(numbers).map(|how| (KeyPart::Leaf, how)).collect();
     }
     let names =
         NAME.into_iter().filter(|_| opposite(key).is_some() || key.contains(|c: char| !is_of_schema(c)));
-    let keys = KEY.into_iter().chain(names).map(|how| (Part::Key, how));
-    keys.chain([(Part::Mapping, How::Added)]).collect()
+    let keys = KEY.into_iter().chain(names).map(|how| (KeyPart::Key, how));
+    keys.chain([(KeyPart::Mapping, ChangeKind::Added)]).collect()
 }
 
 /// Keys of the schema are small letters and hyphens.
@@ -257,12 +271,12 @@ fn section(like: &[String]) -> String {
 }
 
 /// The path without its first key; a final colon marks a key instead of its value.
-fn field(like: &[String], part: Part) -> String {
+fn field(like: &[String], part: KeyPart) -> String {
     let path = if like.len() > 1 { like[1..].join(".") } else { like.join(".") };
     match part {
-        Part::Leaf => path,
-        Part::Key => path + ":",
-        Part::Mapping => path + ".",
+        KeyPart::Leaf => path,
+        KeyPart::Key => path + ":",
+        KeyPart::Mapping => path + ".",
     }
 }
 
@@ -272,8 +286,8 @@ struct Change {
     like: Keys,
     /// The path.
     keys: Keys,
-    part: Part,
-    how: How,
+    part: KeyPart,
+    how: ChangeKind,
     foreign: Option<Value>,
 }
 
@@ -304,9 +318,9 @@ impl Change {
                 continue;
             }
             match self.part {
-                Part::Leaf => self.value(map, &key),
-                Part::Key => self.key(map, &key),
-                Part::Mapping => {
+                KeyPart::Leaf => self.value(map, &key),
+                KeyPart::Key => self.key(map, &key),
+                KeyPart::Mapping => {
                     if let Some(below) = map.get_mut(&key).and_then(Value::as_object_mut) {
                         below.insert("undocumented".to_owned(), json!("enabled"));
                     }
@@ -318,12 +332,13 @@ impl Change {
     fn value(&self, map: &mut Map<String, Value>, key: &str) {
         let old = &map[key];
         let new = match self.how.here() {
-            How::Other => Some(
-                old.as_str()
-                    .and_then(opposite)
-                    .map_or_else(|| How::Other.of(old, None).expect("another value"), |word| json!(word)),
-            ),
-            How::Moved => Some(old.as_u64().map_or_else(|| old.clone(), |number| json!(number + 1))),
+            ChangeKind::Other => {
+                Some(old.as_str().and_then(opposite).map_or_else(
+                    || ChangeKind::Other.of(old, None).expect("another value"),
+                    |word| json!(word),
+                ))
+            }
+            ChangeKind::Moved => Some(old.as_u64().map_or_else(|| old.clone(), |number| json!(number + 1))),
             how => how.of(old, self.foreign.as_ref()),
         };
         match new {
@@ -334,11 +349,11 @@ impl Change {
 
     fn key(&self, map: &mut Map<String, Value>, key: &str) {
         match self.how.here() {
-            How::Twice => {
+            ChangeKind::Twice => {
                 let value = map[key].clone();
                 map.insert(another(map, key), value);
             }
-            How::Swapped => {
+            ChangeKind::Swapped => {
                 let next = map
                     .keys()
                     .skip_while(|other| *other != key)
@@ -352,8 +367,8 @@ impl Change {
             how => {
                 let Some(value) = map.remove(key) else { return };
                 match (how, self.foreign.as_ref().and_then(Value::as_str)) {
-                    (How::Other, _) => map.insert(another(map, key), value),
-                    (How::Foreign, Some(other)) => map.insert(other.to_owned(), value),
+                    (ChangeKind::Other, _) => map.insert(another(map, key), value),
+                    (ChangeKind::Foreign, Some(other)) => map.insert(other.to_owned(), value),
                     _ => None,
                 };
             }

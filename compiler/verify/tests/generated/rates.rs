@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use crate::case::Case;
 use crate::harmless::{REASONS, reason};
-use crate::placed::{Placed, file_kind, has_lines};
+use crate::placement::{Placement, file_kind, has_lines};
 
 /// Detection and placement rate of a table.
 #[derive(Debug, Default, Clone)]
@@ -25,14 +25,14 @@ struct Rate {
 
 /// Placement in a file kind: the share of found damage with a named line in percent, and the median distance of the
 /// nearest place in lines.
-type Named = [usize; 2];
+type PlacementRate = [usize; 2];
 
 /// A distance where most violations name no line of the file.
 const NONE: usize = usize::MAX;
 
 /// Placement in the sample by file kind: the minimum, and the earlier value, from searches for text. A share may only
 /// rise: the test also fails if the minimum is ten points too low.
-const NAMED: [(&str, Named, Named); 33] = [
+const NAMED: [(&str, PlacementRate, PlacementRate); 33] = [
     ("P4Info", [100, 0], [100, 0]),
     ("P4 programs", [0, NONE], [0, NONE]),
     ("backup-ports.json of nodes", [25, NONE], [0, NONE]),
@@ -79,18 +79,18 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// Counts a case.
-    pub(crate) fn count(&mut self, case: &Case, found: Option<Placed>) {
+    pub(crate) fn count(&mut self, case: &Case, found: Option<Placement>) {
         let rate = self.sections.entry(case.section.clone()).or_default();
         rate.tried += 1;
         if let Some(placed) = found {
             rate.found += 1;
-            rate.exact += usize::from(placed == Placed::Exact);
+            rate.exact += usize::from(placed == Placement::Exact);
             rate.distances.push(match placed {
-                Placed::Exact => Some(0),
-                Placed::Off(lines) => Some(lines),
-                Placed::Nowhere => None,
+                Placement::Exact => Some(0),
+                Placement::Off(lines) => Some(lines),
+                Placement::Nowhere => None,
             });
-            if placed != Placed::Exact && env::var_os("CLOSC_DAMAGE_PLACED").is_some() {
+            if placed != Placement::Exact && env::var_os("CLOSC_DAMAGE_PLACED").is_some() {
                 println!("{placed:?}: {}", case.name());
             }
         } else if let Some(reason) = reason(case) {
@@ -207,7 +207,7 @@ fn page(sections: &BTreeMap<String, Rate>) -> String {
     line(&mut page, "all", &total);
     page.push_str(LINES);
     for (kind, now, before) in NAMED {
-        let show = |[share, off]: Named| match off {
+        let show = |[share, off]: PlacementRate| match off {
             NONE => format!("{share} % | -"),
             _ => format!("{share} % | {off}"),
         };

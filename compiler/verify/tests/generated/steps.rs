@@ -9,7 +9,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::base::Base;
-use crate::case::{Case, How, parsed, written};
+use crate::case::{Case, ChangeKind, parsed, written};
 use crate::lines::kind;
 
 /// Size of the change.
@@ -87,7 +87,7 @@ pub(crate) fn config(tree: &Memory, base: Base, cases: &mut Vec<Case>) {
                         base,
                         section: format!("config_db.json {table}"),
                         field: field.clone(),
-                        how: if scope == "-001" { How::Moved } else { How::MovedEverywhere },
+                        how: if scope == "-001" { ChangeKind::Moved } else { ChangeKind::MovedEverywhere },
                         at: format!("{step:?} {name} of {}", if scope.is_empty() { "all" } else { scope }),
                         damage: Box::new(move |tree| {
                             for path in files(tree, NAME, scope) {

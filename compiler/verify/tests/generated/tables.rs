@@ -7,23 +7,23 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value};
 
 use crate::base::Base;
-use crate::case::{Case, How, meant, parsed, written};
+use crate::case::{Case, ChangeKind, meant, parsed, written};
 use crate::lines::kind;
 
 /// Changes of a field.
-const FIELD: [How; 8] = [
-    How::Lost,
-    How::Empty,
-    How::Other,
-    How::Larger,
-    How::Foreign,
-    How::LostEverywhere,
-    How::OtherEverywhere,
-    How::LargerEverywhere,
+const FIELD: [ChangeKind; 8] = [
+    ChangeKind::Lost,
+    ChangeKind::Empty,
+    ChangeKind::Other,
+    ChangeKind::Larger,
+    ChangeKind::Foreign,
+    ChangeKind::LostEverywhere,
+    ChangeKind::OtherEverywhere,
+    ChangeKind::LargerEverywhere,
 ];
 
 /// Changes of a row or a table.
-const ROW: [How; 2] = [How::Lost, How::LostEverywhere];
+const ROW: [ChangeKind; 2] = [ChangeKind::Lost, ChangeKind::LostEverywhere];
 
 /// Damages every kind of field and row of every table of a switch, and complete tables.
 pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], cases: &mut Vec<Case>) {
@@ -33,7 +33,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
     for (table, rows) in &own {
         let section = format!("config_db.json {table}");
         let mut seen = BTreeSet::new();
-        let mut push = |field: &str, how: How, row: Option<&str>| {
+        let mut push = |field: &str, how: ChangeKind, row: Option<&str>| {
             let at = format!("{device} {}", row.unwrap_or("the table"));
             let damage = Change {
                 table: table.clone(),
@@ -43,7 +43,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
                 foreign: row.and_then(|row| donor.get(table)?.get(row)?.get(field).cloned()),
             };
             let same = |foreign: &Value| row.is_some_and(|row| rows[row][field] == *foreign);
-            if how == How::Foreign && damage.foreign.as_ref().is_none_or(same) {
+            if how == ChangeKind::Foreign && damage.foreign.as_ref().is_none_or(same) {
                 return;
             }
             let file = path(device);
@@ -91,7 +91,7 @@ struct Change {
     table: String,
     row: Option<String>,
     field: Option<String>,
-    how: How,
+    how: ChangeKind,
     foreign: Option<Value>,
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases
         if pointer[0] == "files" || !seen.insert(field.clone()) {
             continue;
         }
-        for how in [How::Lost, How::Other, How::Larger] {
+        for how in [ChangeKind::Lost, ChangeKind::Other, ChangeKind::Larger] {
             let (path, pointer) = (path.clone(), pointer.clone());
             cases.push(Case {
                 base,
@@ -172,7 +172,7 @@ fn pointers(value: &Value, at: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
     }
 }
 
-fn leaf(value: &mut Value, pointer: &[String], how: How) {
+fn leaf(value: &mut Value, pointer: &[String], how: ChangeKind) {
     let Some((last, parents)) = pointer.split_last() else { return };
     let text = parents
         .iter()

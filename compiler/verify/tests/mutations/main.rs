@@ -6,7 +6,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod added;
 mod base;
 mod bgp;
 mod blocks;
@@ -14,6 +13,7 @@ mod cables;
 mod choices;
 mod eos;
 mod everywhere;
+mod extra_settings;
 mod frr;
 mod hosts;
 mod linux;

@@ -1,6 +1,6 @@
 //! Damage to path tables: to a single form, or to the input of both.
 
-use closc_plan::{Denied, PathTable, Reason, Scope};
+use closc_plan::{DeniedPaths, PathTable, Reason, Scope};
 use closc_topology::{PlaneId, Usid};
 
 use crate::Mutation;
@@ -129,8 +129,8 @@ fn own_usid(table: &mut PathTable<'_>, usid: u16) {
     }
 }
 
-fn absent(plane: u8, scope: Scope) -> Denied {
-    Denied { plane: PlaneId(plane), scope, reason: Reason::Absent, name: "nothing".to_owned() }
+fn absent(plane: u8, scope: Scope) -> DeniedPaths {
+    DeniedPaths { plane: PlaneId(plane), scope, reason: Reason::Absent, name: "nothing".to_owned() }
 }
 
 #[rustfmt::skip] // A table: one row per line.
@@ -151,7 +151,7 @@ pub(crate) const BOTH: &[Mutation] = &[
     ("both forms: denied and there", Linux, JSON, Table(|t| t.denied.push(absent(0, Scope { uplinks: Some((1, 1)), ..Scope::default() }))), "V0802"),
     ("both forms: a plane denied and there", Linux, JSON, Table(|t| t.denied.push(absent(1, Scope::default()))), "V0802"),
     ("both forms: a NIC denied and there", Linux, JSON, Table(|t| t.denied.push(absent(0, Scope { group: Some(1), downlink: Some(0), ..Scope::default() }))), "V0802"),
-    ("both forms: drained and in use", Linux, JSON, Table(|t| t.denied.push(Denied { reason: Reason::Drained, ..absent(0, Scope { uplinks: Some((0, 0)), ..Scope::default() }) })), "V0804"),
+    ("both forms: drained and in use", Linux, JSON, Table(|t| t.denied.push(DeniedPaths { reason: Reason::Drained, ..absent(0, Scope { uplinks: Some((0, 0)), ..Scope::default() }) })), "V0804"),
     ("both forms: absent and not denied", Declared, JSON, Table(|t| { t.denied.remove(0); }), "V0801"),
     ("both forms: an absent cable and not denied", Declared, JSON, Table(|t| { t.denied.remove(1); }), "V0801"),
     ("both forms: drained and not denied", Declared, JSON, Table(|t| { t.denied.remove(2); }), "V0803"),

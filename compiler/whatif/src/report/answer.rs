@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Failed, Remaining};
+use super::{FailedElements, RemainingCapacity};
 use crate::element::{Element, Elements};
 use crate::outcome::Outcome;
 
@@ -13,12 +13,12 @@ pub struct Answer {
     /// The fabric.
     pub fabric: String,
     /// Failing elements.
-    pub failed: Failed,
+    pub failed: FailedElements,
     /// The seed of random failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Remaining capacity.
-    pub left: Remaining,
+    pub left: RemainingCapacity,
 }
 
 impl Answer {
@@ -26,9 +26,9 @@ impl Answer {
     pub fn new(elements: Elements<'_>, failed: &[Element], seed: Option<u64>, outcome: &Outcome) -> Answer {
         Answer {
             fabric: elements.fabric.topology().name.to_string(),
-            failed: Failed::new(elements, failed),
+            failed: FailedElements::new(elements, failed),
             seed,
-            left: Remaining::new(elements, outcome),
+            left: RemainingCapacity::new(elements, outcome),
         }
     }
 }

@@ -40,12 +40,12 @@ pub struct Cost {
     pub nodes_cut_off: u64,
     /// Integers from which this was computed; only in reports on shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactCost>,
 }
 
 /// Integers from which the impact of a class is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Exact {
+pub struct ExactCost {
     /// Denominator of shares: all paths of a pair.
     pub whole: u64,
     /// Planes.
@@ -62,10 +62,10 @@ pub struct Exact {
     pub position: Vec<Vec<u32>>,
 }
 
-impl Exact {
-    fn of(class: &Class) -> Exact {
+impl ExactCost {
+    fn of(class: &Class) -> ExactCost {
         let outcome = &class.outcome;
-        Exact {
+        ExactCost {
             whole: outcome.whole,
             planes: outcome.planes,
             loss_max: outcome.loss_max,
@@ -89,7 +89,7 @@ impl Cost {
     /// Makes the cost of a class, given the number of pairs.
     pub(crate) fn new(elements: Elements<'_>, class: &Class, pairs: u64) -> Cost {
         let outcome = &class.outcome;
-        let exact = Exact::of(class);
+        let exact = ExactCost::of(class);
         let mut cost = Cost {
             kinds: class.kinds.clone(),
             failures: class.count,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cost, Failed};
+use super::{Cost, FailedElements};
 use crate::each::Class;
 use crate::element::{Element, Elements, Kind};
 
@@ -19,9 +19,9 @@ pub struct EachReport {
     pub question: String,
     /// The part of the fabric whose elements fail; absent for the complete fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<PartOf>,
+    pub part: Option<FabricPart>,
     /// Earlier failures.
-    pub given: Failed,
+    pub given: FailedElements,
     /// Simultaneous failures.
     pub together: usize,
     /// Whether no kind was given.
@@ -34,7 +34,7 @@ pub struct EachReport {
 
 /// The part of a fabric whose elements fail. The impact is counted over the complete fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PartOf {
+pub struct FabricPart {
     /// Index and number of shards, if the part is a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<(u32, u32)>,
@@ -48,7 +48,7 @@ pub struct EachQuestion<'a> {
     /// BLAKE3 of the fabric and of all parameters except the part.
     pub question: String,
     /// The part whose elements fail.
-    pub part: Option<PartOf>,
+    pub part: Option<FabricPart>,
     /// Earlier failures.
     pub given: &'a [Element],
     /// Simultaneous failures.
@@ -128,7 +128,7 @@ impl EachReport {
             fabric: elements.fabric.topology().name.to_string(),
             question: asked.question,
             part: asked.part,
-            given: Failed::new(elements, asked.given),
+            given: FailedElements::new(elements, asked.given),
             together: asked.together,
             overview: asked.overview,
             pairs,

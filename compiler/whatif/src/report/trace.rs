@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Failed, nic_gbps};
+use super::{FailedElements, nic_gbps};
 use crate::element::{Element, Elements};
 use crate::trace::{Change, Moment};
 
@@ -43,7 +43,7 @@ pub struct Trace {
     /// The fabric.
     pub fabric: String,
     /// Earlier failures.
-    pub given: Failed,
+    pub given: FailedElements,
     /// Bandwidth of a pair without failures, in Gb/s.
     pub gbps_planned: f64,
     /// Paths of a pair without failures.
@@ -72,7 +72,7 @@ impl Trace {
         let cut_off = steps.iter().enumerate().filter(|(_, step)| step.pairs_cut_off > 0);
         Trace {
             fabric: topology.name.to_string(),
-            given: Failed::new(elements, given),
+            given: FailedElements::new(elements, given),
             gbps_planned: full,
             paths_planned: moments
                 .first()

@@ -9,7 +9,7 @@ use closc_whatif::Losses;
 
 /// Remaining capacity of a pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Remaining {
+pub(crate) struct PairCapacity {
     /// Paths of each plane, before and after; two directions each.
     pub(crate) before: Vec<[u64; 2]>,
     pub(crate) after: Vec<[u64; 2]>,
@@ -17,7 +17,7 @@ pub(crate) struct Remaining {
 }
 
 /// Walks every path of every pair.
-pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Remaining> {
+pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), PairCapacity> {
     if !plan.is_source_routed() {
         return spread(plan, given, losses);
     }
@@ -28,7 +28,7 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
         let table = plan.path_table(from.zone, from.group);
         for to in nics.iter().filter(|to| from < *to) {
             let mut left =
-                Remaining { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
+                PairCapacity { before: vec![[0; 2]; planes], after: vec![[0; 2]; planes], planned: 0 };
             for path in plan.paths(*from, *to) {
                 left.planned += 1;
                 let plane = usize::from(path.plane.0);
@@ -46,7 +46,7 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
 }
 
 /// Counts the paths of every pair if switches choose.
-fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Remaining> {
+fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), PairCapacity> {
     let lost = |all: &[&Losses], nic: &Nic| all.iter().any(|losses| losses.nics.contains(nic));
     let of = |all: &[&Losses]| {
         let planes: Vec<_> = all.iter().flat_map(|losses| &losses.planes).collect();
@@ -73,7 +73,7 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
             if planned == 0 {
                 continue;
             }
-            let left = Remaining { before: left(&before, &then), after: left(&after, &now), planned };
+            let left = PairCapacity { before: left(&before, &then), after: left(&after, &now), planned };
             found.insert((*from, *to), left);
         }
     }

@@ -25,7 +25,7 @@ const SOCKETS_MAX: usize = 1 << 17;
 
 /// The NIC of an agent, and its denials.
 #[derive(Deserialize)]
-pub(super) struct Denied {
+pub(super) struct AgentDenials {
     pub(super) nic: Ipv6Addr,
     pub(super) denials: Vec<Ban>,
 }
@@ -44,11 +44,11 @@ impl Line {
     }
 
     /// Requests the NIC and denials of an agent.
-    pub(super) async fn denials(path: &Path, reading: &Reading) -> Result<(Line, Denied), String> {
+    pub(super) async fn denials(path: &Path, reading: &Reading) -> Result<(Line, AgentDenials), String> {
         let asked = async {
             let mut line = Line::open(path, reading).await?;
             let said = line.ask(&Request::Denials {}, ANSWER_MAX).await?;
-            let denied = answer::<Denied>("denials", &said).map_err(|fault| fault.to_string())?;
+            let denied = answer::<AgentDenials>("denials", &said).map_err(|fault| fault.to_string())?;
             Ok((line, denied))
         };
         timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
@@ -71,7 +71,7 @@ impl Line {
     pub(super) async fn order(&mut self, order: &Order) -> Result<u64, String> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Done {
+        enum OrderReply {
             Denied { id: u64 },
             Allowed { ended: u64 },
         }
@@ -80,8 +80,8 @@ impl Line {
             Order::Allow(_, own) => Request::Allow { id: *own },
         };
         let line = timeout(PATIENCE, self.ask(&request, SHORT_MAX)).await.unwrap_or_else(|_| Err(late()))?;
-        match answer::<Done>("answer", &line).map_err(|fault| fault.to_string())? {
-            Done::Denied { id } | Done::Allowed { ended: id } => Ok(id),
+        match answer::<OrderReply>("answer", &line).map_err(|fault| fault.to_string())? {
+            OrderReply::Denied { id } | OrderReply::Allowed { ended: id } => Ok(id),
         }
     }
 

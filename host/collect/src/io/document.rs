@@ -47,7 +47,7 @@ pub(super) struct Failure {
 
 /// A document as it is serialised.
 #[derive(Serialize)]
-pub(super) struct Written<'a, T> {
+pub(super) struct DocumentEnvelope<'a, T> {
     pub(super) schema: &'static str,
     #[serde(flatten)]
     pub(super) value: &'a T,

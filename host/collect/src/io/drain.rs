@@ -19,7 +19,7 @@ use crate::{Element, Order};
 
 /// The result for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct DrainResult {
     /// Its socket.
     pub socket: PathBuf,
     /// Number of denials that began or ended, or an error.
@@ -28,14 +28,14 @@ pub struct Asked {
 
 /// Orders the agents whose sockets match patterns to deny paths over an element, or to end such denials. Results are in
 /// the order of their sockets.
-pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
+pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<DrainResult> {
     let reading = Reading::default();
     let mut work = JoinSet::new();
     for socket in sockets(nics, []) {
         let (plan, reading) = (plan.clone(), reading.clone());
         work.spawn(async move {
             let done = one(&plan, (&socket, &reading), element, is_on).await;
-            Asked { socket, done }
+            DrainResult { socket, done }
         });
     }
     let mut all = work.join_all().await;

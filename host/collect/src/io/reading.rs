@@ -34,12 +34,12 @@ impl Default for Reading {
 
 /// The size of an incomplete answer, which counts against the limit until this is dropped.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct AnswerReservation {
     of: Arc<AtomicUsize>,
     bytes: usize,
 }
 
-impl Drop for Kept {
+impl Drop for AnswerReservation {
     fn drop(&mut self) {
         self.of.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -47,8 +47,8 @@ impl Drop for Kept {
 
 impl Reading {
     /// Reserves memory for the bytes of an incomplete answer.
-    pub(super) fn keep(&self, bytes: usize) -> Result<Kept, String> {
-        let kept = Kept { of: self.kept.clone(), bytes };
+    pub(super) fn keep(&self, bytes: usize) -> Result<AnswerReservation, String> {
+        let kept = AnswerReservation { of: self.kept.clone(), bytes };
         if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.kept_max {
             return Err("answers of too many agents stopped in the middle".to_owned());
         }

@@ -20,7 +20,7 @@ use super::agents::{backoff, sockets};
 use super::disk::{Disk, StateFault};
 use super::orders::{Authority, Operators};
 use super::serve::{self, Page};
-use super::shared::{Event, Observer, Shared, now_ms};
+use super::shared_state::{Event, Observer, SharedState, now_ms};
 use super::switches;
 use crate::{Collector, Options};
 
@@ -83,7 +83,7 @@ pub async fn run(
     for (socket, nic) in &settings.bound {
         collector.bind(&socket.display().to_string(), *nic);
     }
-    let shared = Arc::new(Shared::new(collector, disk, observer, settings.log.clone()));
+    let shared = Arc::new(SharedState::new(collector, disk, observer, settings.log.clone()));
     for denial in gone {
         shared.say(Event::Gone(denial));
     }
@@ -110,14 +110,14 @@ pub async fn run(
 
 /// When to retry a source, and the number of its consecutive failures.
 #[derive(Debug, Clone, Copy)]
-struct Silent {
+struct RetryState {
     times: u32,
     until: Instant,
 }
 
 /// A request to an agent.
 #[derive(Debug, Clone, Copy)]
-enum Errand {
+enum AgentRequest {
     /// Request a report, and send pending orders.
     Report,
     /// Send pending orders.
@@ -125,17 +125,17 @@ enum Errand {
 }
 
 /// Agents with a request in progress, and those that are not retried yet.
-struct Asking<'a> {
-    shared: &'a Arc<Shared>,
+struct AgentRequests<'a> {
+    shared: &'a Arc<SharedState>,
     settings: &'a Settings,
     asked: JoinSet<(u32, bool)>,
     under_way: BTreeMap<u32, PathBuf>,
     /// Agents to which orders are sent when their current request ends, because denials have changed.
     again: BTreeSet<u32>,
-    silent: BTreeMap<u32, Silent>,
+    silent: BTreeMap<u32, RetryState>,
 }
 
-impl Asking<'_> {
+impl AgentRequests<'_> {
     /// Records the end of a request.
     fn done(&mut self, id: u32, answered: bool) {
         let path = self.under_way.remove(&id);
@@ -143,18 +143,18 @@ impl Asking<'_> {
         if answered {
             self.silent.remove(&id);
             if let Some(path) = path.filter(|_| again) {
-                self.ask(id, path, Errand::Orders);
+                self.ask(id, path, AgentRequest::Orders);
             }
             return;
         }
         let times = self.silent.get(&id).map_or(0, |before| before.times);
         let until = Instant::now() + backoff(self.settings.poll, id.into()).wait(times);
-        self.silent.insert(id, Silent { times: times.saturating_add(1), until });
+        self.silent.insert(id, RetryState { times: times.saturating_add(1), until });
     }
 
     /// Sends a request to every agent without one in progress. Requests are concurrent, so an agent that hangs delays
     /// no other.
-    fn ask_all(&mut self, errand: Errand) {
+    fn ask_all(&mut self, errand: AgentRequest) {
         let now = Instant::now();
         let bound = self.settings.bound.iter().map(|(path, _)| path.clone());
         for path in sockets(&self.settings.nics, bound) {
@@ -166,23 +166,23 @@ impl Asking<'_> {
         }
     }
 
-    fn ask(&mut self, id: u32, path: PathBuf, errand: Errand) {
+    fn ask(&mut self, id: u32, path: PathBuf, errand: AgentRequest) {
         self.under_way.insert(id, path.clone());
         let shared = self.shared.clone();
         self.asked.spawn(async move {
             let answered = match errand {
-                Errand::Report => shared.ask(id, path).await,
-                Errand::Orders => shared.order(id, path).await,
+                AgentRequest::Report => shared.ask(id, path).await,
+                AgentRequest::Orders => shared.order(id, path).await,
             };
             (id, answered)
         });
     }
 }
 
-async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Output = ()>) {
+async fn poll(shared: &Arc<SharedState>, settings: &Settings, until: impl Future<Output = ()>) {
     let mut tick = tokio::time::interval(settings.poll);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut asking = Asking {
+    let mut asking = AgentRequests {
         shared,
         settings,
         asked: JoinSet::new(),
@@ -201,12 +201,12 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
             }
             _ = tick.tick() => {
                 shared.judge();
-                asking.ask_all(Errand::Report);
+                asking.ask_all(AgentRequest::Report);
             }
             // If an operator changes denials, do not wait for the next poll.
             () = shared.changed() => {
                 asking.again.extend(asking.under_way.keys());
-                asking.ask_all(Errand::Orders);
+                asking.ask_all(AgentRequest::Orders);
             }
         }
     }

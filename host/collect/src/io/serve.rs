@@ -9,10 +9,10 @@ use std::sync::Arc;
 use closc_http::{Answer, LogState, Request};
 use serde::{Deserialize, Serialize};
 
-use super::document::{Failure, List, Session, Written, names};
+use super::document::{DocumentEnvelope, Failure, List, Session, names};
 use super::orders::{Authority, Operators, Orderer};
-use super::shared::{Shared, now_ms};
-use crate::collector::{Collector, Next, OrderFault};
+use super::shared_state::{SharedState, now_ms};
+use crate::collector::{Collector, OrderFault, PendingDenials};
 use crate::view::{detail, metrics, switch_metrics};
 
 /// The data that answers need.
@@ -21,7 +21,7 @@ pub(super) struct Page {
     /// Scheme of its URLs.
     scheme: &'static str,
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     authority: Authority,
 }
 
@@ -30,7 +30,7 @@ impl Page {
         web: bool,
         is_encrypted: bool,
         address: SocketAddr,
-        shared: Arc<Shared>,
+        shared: Arc<SharedState>,
         authority: Authority,
     ) -> Self {
         let scheme = if is_encrypted { "https" } else { "http" };
@@ -44,15 +44,15 @@ impl Page {
 }
 
 /// Answers requests without a socket, as with `--web`, and does not save denials.
-pub struct Desk(Page);
+pub struct RequestHandler(Page);
 
-impl Desk {
+impl RequestHandler {
     /// Makes a desk for a collector.
-    pub fn new(collector: Collector) -> Desk {
-        let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(())), None));
+    pub fn new(collector: Collector) -> RequestHandler {
+        let shared = Arc::new(SharedState::new(collector, None, Arc::new(|_| Ok(())), None));
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let authority = Authority::open(Operators::default()).expect("there are random numbers");
-        Desk(Page::new(true, false, address, shared, authority))
+        RequestHandler(Page::new(true, false, address, shared, authority))
     }
 
     /// Answers a request.
@@ -78,7 +78,7 @@ fn of(status: u16, content_type: &'static str, body: impl Into<String>) -> Answe
 }
 
 fn json_of(status: u16, schema: &'static str, value: &impl Serialize) -> Answer {
-    match serde_json::to_string(&Written { schema, value }) {
+    match serde_json::to_string(&DocumentEnvelope { schema, value }) {
         Ok(body) => of(status, "application/json", body),
         Err(error) => of(500, "text/plain; charset=utf-8", error.to_string()),
     }
@@ -264,7 +264,12 @@ fn order(page: &Page, request: &Request) -> Answer {
     done(page, &mut collector, next, &orderer)
 }
 
-fn done(page: &Page, collector: &mut Collector, next: Result<Next, OrderFault>, orderer: &Orderer) -> Answer {
+fn done(
+    page: &Page,
+    collector: &mut Collector,
+    next: Result<PendingDenials, OrderFault>,
+    orderer: &Orderer,
+) -> Answer {
     match next {
         Err(why @ OrderFault::DryRun) => fault(403, why),
         Err(why) => fault(409, why),
@@ -299,7 +304,7 @@ mod tests {
             let plan = Arc::new(crate::testing::eight_planes());
             let (collector, _) =
                 Collector::new(plan, crate::Options::default(), crate::Denials::default(), 0);
-            let Desk(page) = Desk::new(collector);
+            let RequestHandler(page) = RequestHandler::new(collector);
             Page { scheme, address: SocketAddr::from(([192, 0, 2, 1], 9751)), ..page }
         };
         let ask = |page: &Page, path: &str, host: &str, is_post: bool| {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::agents::backoff;
-use super::shared::{Event, Shared, now_ms};
+use super::shared_state::{Event, SharedState, now_ms};
 
 /// Maximum number of switches read at a time, because their answers are kept in memory.
 const READ_MAX: usize = 32;
@@ -30,7 +30,7 @@ struct Source {
 }
 
 /// Reads counters until the future is dropped.
-pub(super) async fn follow(shared: Arc<Shared>, targets: Vec<Target>, every: Duration) {
+pub(super) async fn follow(shared: Arc<SharedState>, targets: Vec<Target>, every: Duration) {
     let plan = shared.collector().plan().clone();
     let source = |(place, target): (usize, Target)| {
         let switch = plan.topology().naming.parse_switch(&target.name)?;
@@ -64,7 +64,7 @@ pub(super) async fn follow(shared: Arc<Shared>, targets: Vec<Target>, every: Dur
 }
 
 /// Reads switches once. Returns those that answered, and those that did not.
-async fn pass(shared: &Arc<Shared>, sources: Vec<Source>) -> (Vec<(Source, Counters)>, Vec<Source>) {
+async fn pass(shared: &Arc<SharedState>, sources: Vec<Source>) -> (Vec<(Source, Counters)>, Vec<Source>) {
     let places = Arc::new(Semaphore::new(READ_MAX));
     let mut work = JoinSet::new();
     for mut source in sources {

@@ -73,7 +73,7 @@ pub struct PathItem {
 
 /// Meaning of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Decoded {
+pub struct AddressMeaning {
     /// Description of the address.
     pub what: String,
     /// Description of each segment of a list, in order.
@@ -82,17 +82,17 @@ pub struct Decoded {
 }
 
 /// Verdicts and denials, looked up once per request.
-struct Known<'a> {
+struct ElementLookup<'a> {
     collector: &'a Collector,
     verdicts: Vec<&'a Verdict>,
     denied: Vec<Element>,
     since_ms: u64,
 }
 
-impl<'a> Known<'a> {
+impl<'a> ElementLookup<'a> {
     fn new(collector: &'a Collector, now_ms: u64) -> Self {
         let denied = collector.denials().applied().filter_map(|denial| denial.element(collector.plan()));
-        Known {
+        ElementLookup {
             collector,
             verdicts: collector.verdicts().collect(),
             denied: denied.collect(),
@@ -131,7 +131,7 @@ impl Collector {
         if plane >= plan.topology().planes {
             return None;
         }
-        let known = Known::new(self, now_ms);
+        let known = ElementLookup::new(self, now_ms);
         let tier = |tier: TierId| {
             let all: Vec<Switch> = plan.fabric().tier_switches(PlaneId(plane), tier).collect();
             let item = |switch: &Switch| {
@@ -153,7 +153,7 @@ impl Collector {
 
     /// Returns the cables of a switch or of a NIC.
     pub(crate) fn cable_items(&self, name: &str, now_ms: u64) -> Option<Vec<Item>> {
-        let (plan, known) = (self.plan(), Known::new(self, now_ms));
+        let (plan, known) = (self.plan(), ElementLookup::new(self, now_ms));
         let links: Vec<Link> = match Element::parse(plan, name)? {
             Element::Switch(switch) => cables(plan, switch).collect(),
             Element::Nic(nic) => {
@@ -182,7 +182,7 @@ impl Collector {
 
     /// Returns the paths between two NICs, by name or address.
     pub(crate) fn path_items(&self, from: &str, to: &str, now_ms: u64) -> Option<Vec<PathItem>> {
-        let (plan, known) = (self.plan(), Known::new(self, now_ms));
+        let (plan, known) = (self.plan(), ElementLookup::new(self, now_ms));
         let (from, to) = (self.nic(from)?, self.nic(to)?);
         if from == to {
             return None;
@@ -212,8 +212,8 @@ impl Collector {
 }
 
 /// Describes an address of the fabric: a NIC, an end of a cable, a switch, or a list of segments.
-pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<Decoded> {
-    let plain = |what: String| Some(Decoded { what, segments: Vec::new() });
+pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<AddressMeaning> {
+    let plain = |what: String| Some(AddressMeaning { what, segments: Vec::new() });
     let (addresses, topology) = (plan.addresses(), plan.topology());
     if let Some(nic) = nic_of(plan, address) {
         return plain(format!("NIC {}", nic_name(topology, nic)));
@@ -237,7 +237,7 @@ pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<Decoded> {
     let hextets = address.segments();
     let list: Vec<u16> = hextets[2..].iter().copied().take_while(|usid| *usid != 0).collect();
     let segments: Vec<String> = list.iter().map(|usid| segment(plan, &planes, *usid, &list)).collect();
-    Some(Decoded { what: format!("{} segments", segments.len()), segments })
+    Some(AddressMeaning { what: format!("{} segments", segments.len()), segments })
 }
 
 fn cable_end(plan: &Plan, address: Ipv6Addr) -> Option<(Link, CableEnd)> {

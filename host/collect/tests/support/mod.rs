@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use closc_collect::{Collector, Count, Denials, Options, Order, Report};
 use closc_nic::agent::{Ban, T0Port};
-use closc_nic::long::LongView;
-use closc_nic::schedule::Turn;
+use closc_nic::long_probes::LongProbeView;
+use closc_nic::schedule::TurnPoint;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
 
@@ -91,13 +91,13 @@ pub(crate) enum Fault {
 }
 
 struct Agent {
-    counts: BTreeMap<Turn, (u64, u64)>,
+    counts: BTreeMap<TurnPoint, (u64, u64)>,
     bans: Vec<Ban>,
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
-    damaged: BTreeMap<Turn, u64>,
+    damaged: BTreeMap<TurnPoint, u64>,
     /// Number of consecutive lost full-length probes, for turns whose last one was lost or that have no result yet.
-    long: BTreeMap<Turn, u32>,
+    long: BTreeMap<TurnPoint, u32>,
     /// Number of polls that it will not answer.
     silent: usize,
 }
@@ -130,22 +130,22 @@ pub(crate) struct Fabric {
 
 /// Returns the turns of a NIC: its T0s, its share of the T0 uplinks, and its share of the T1 uplinks. Each uplink is
 /// probed by two NICs.
-fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
+fn turns(plan: &Plan, nic: Nic) -> Vec<TurnPoint> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
     let shared = |at: u16, of: u16, own: u16| (0..2.min(of)).any(|n| (at % of + n) % of == own);
     let mut out = Vec::new();
     for plane in 0..topology.planes {
-        out.push(Turn::T0 { plane });
+        out.push(TurnPoint::T0 { plane });
         let own = topology.t2.as_ref().map_or(0, |_| topology.t1.up.count);
         for uplink in 0..uplinks {
             let zone = nics * topology.hosts.groups;
             let mine = nic.group * nics + nic.downlink;
             let beyond: Vec<u16> = (0..own).filter(|m| shared(uplink * own + m, zone, mine)).collect();
             if shared(uplink, nics, nic.downlink) || !beyond.is_empty() {
-                out.push(Turn::T1 { plane, uplink });
+                out.push(TurnPoint::T1 { plane, uplink });
             }
-            out.extend(beyond.into_iter().map(|t1_uplink| Turn::T2 { plane, uplink, t1_uplink }));
+            out.extend(beyond.into_iter().map(|t1_uplink| TurnPoint::T2 { plane, uplink, t1_uplink }));
         }
     }
     out
@@ -189,13 +189,13 @@ impl Fabric {
     }
 
     /// Returns the cables on the path of a probe, and the switches above them.
-    fn way(&self, nic: Nic, turn: Turn) -> (Vec<Link>, Vec<Switch>) {
+    fn way(&self, nic: Nic, turn: TurnPoint) -> (Vec<Link>, Vec<Switch>) {
         let plane = PlaneId(turn.plane());
         let mut cables = vec![Link::Host(NicPort { plane, nic })];
-        if let Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } = turn {
+        if let TurnPoint::T1 { uplink, .. } | TurnPoint::T2 { uplink, .. } = turn {
             cables.push(Link::Fabric { lower: nic.t0(plane), up: uplink });
         }
-        if let Turn::T2 { uplink, t1_uplink, .. } = turn {
+        if let TurnPoint::T2 { uplink, t1_uplink, .. } = turn {
             let index = uplink / self.plan.topology().t0.parallel;
             let lower = Switch { plane, tier: TierId::T1, zone: nic.zone, index };
             cables.push(Link::Fabric { lower, up: t1_uplink });
@@ -206,7 +206,7 @@ impl Fabric {
     }
 
     /// Sends a long probe for one turn. It is lost over a narrow element, by chance over a gray one, or if it is late.
-    fn probe_long(&mut self, nic: Nic, turn: Turn, is_late: bool) {
+    fn probe_long(&mut self, nic: Nic, turn: TurnPoint, is_late: bool) {
         let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
         let is_narrow = |fault: &Fault| match fault {
             Fault::Narrow(link, _) => cables.contains(link),
@@ -229,7 +229,7 @@ impl Fabric {
     }
 
     /// Returns the faults on the path of a probe; for swapped cables, also the NIC that receives it instead.
-    fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
+    fn on_the_way(&self, nic: Nic, turn: TurnPoint) -> Vec<(Option<f64>, Option<Nic>)> {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         let (cables, switches) = self.way(nic, turn);
         let of = |fault: &Fault| match *fault {
@@ -254,7 +254,7 @@ impl Fabric {
         self.now_ms += self.pace.poll_ms;
         for nic in self.nics() {
             let (runs, late) = self.busy(nic);
-            let turns: Vec<Turn> = self.agents[&nic].counts.keys().copied().filter(|_| runs).collect();
+            let turns: Vec<TurnPoint> = self.agents[&nic].counts.keys().copied().filter(|_| runs).collect();
             for turn in turns {
                 self.probe(nic, turn, &late);
             }
@@ -282,14 +282,14 @@ impl Fabric {
     }
 
     /// Sends the probes for one turn.
-    fn probe(&mut self, nic: Nic, turn: Turn, late: &std::ops::Range<usize>) {
+    fn probe(&mut self, nic: Nic, turn: TurnPoint, late: &std::ops::Range<usize>) {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         if self.faults.contains(&Fault::Port(own)) {
             return;
         }
         let kind = match turn {
-            Turn::T0 { .. } => 0,
-            Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } => 1 + usize::from(uplink),
+            TurnPoint::T0 { .. } => 0,
+            TurnPoint::T1 { uplink, .. } | TurnPoint::T2 { uplink, .. } => 1 + usize::from(uplink),
         };
         let (faults, probes) = (self.on_the_way(nic, turn), self.pace.probes);
         let mut lost = 0;
@@ -345,13 +345,13 @@ impl Fabric {
         }
     }
 
-    fn long_view(&self, turn: Turn, lost: u32) -> LongView {
+    fn long_view(&self, turn: TurnPoint, lost: u32) -> LongProbeView {
         let limit = self.faults.iter().find_map(|fault| match fault {
             Fault::Narrow(_, bytes) | Fault::NarrowSwitch(_, bytes) => Some(*bytes),
             _ => None,
         });
         let limit = limit.filter(|_| lost > 0);
-        LongView {
+        LongProbeView {
             plane: turn.plane(),
             tier: 0,
             uplink: None,

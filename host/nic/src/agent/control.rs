@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::agent::guard::{self, Sender};
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, AgentContext};
 use crate::channel::Channel;
 use crate::wire::{HEADER_LEN, OPTION_LEN};
-use crate::writes::{Leaving, Order, WriteFault};
+use crate::writes::{Order, OutgoingWrite, WriteFault};
 
 /// Maximum number of stored writes to one NIC.
 const LEAVING_MAX: usize = 64;
@@ -135,7 +135,7 @@ pub fn unit_max(table: &Table<'_>) -> u32 {
 
 impl Agent {
     /// Denies paths. `unix` is the time in seconds since 1970. Returns the number of the denial.
-    pub fn deny(&mut self, at: &At<'_>, ban: &Ban, unix: f64) -> Result<u64, BanFault> {
+    pub fn deny(&mut self, at: &AgentContext<'_>, ban: &Ban, unix: f64) -> Result<u64, BanFault> {
         let reason = Reason::of(&ban.reason).ok_or_else(|| BanFault::Reason(ban.reason.clone()))?;
         let last = at.table.header().planes.saturating_sub(1);
         if let Some(plane) = ban.plane.filter(|plane| *plane > last) {
@@ -181,7 +181,7 @@ impl Agent {
 
     /// Rejects a denial that would remove the last path to a NIC, including NICs without a channel. For NICs with a
     /// channel the engine checks again, because it has the state of their ports.
-    fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
+    fn guard(&self, at: &AgentContext<'_>, more: guard::Denial) -> Result<(), BanFault> {
         let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
         self.guard_beside(at, denials.collect(), more)
     }
@@ -189,7 +189,7 @@ impl Agent {
     /// As [`Self::guard`], with the given denials in force.
     fn guard_beside(
         &self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         denials: Vec<guard::Denial>,
         more: guard::Denial,
     ) -> Result<(), BanFault> {
@@ -200,7 +200,7 @@ impl Agent {
 
     /// Ends the denials that would remove the last path to a NIC under a new table, as a restart with that table would.
     /// Returns their numbers and the reasons.
-    pub(super) fn guard_again(&mut self, at: &At<'_>) -> Vec<(u64, BanFault)> {
+    pub(super) fn guard_again(&mut self, at: &AgentContext<'_>) -> Vec<(u64, BanFault)> {
         let (mut kept, mut ended) = (Vec::new(), Vec::new());
         let denials: Vec<(DenialId, guard::Denial)> =
             self.engine.denials().map(|(id, denial)| (id, (denial.plane, denial.scope))).collect();
@@ -220,7 +220,7 @@ impl Agent {
     }
 
     /// Ends a denial. Returns whether it was in force.
-    pub fn allow(&mut self, at: &At<'_>, id: u64) -> bool {
+    pub fn allow(&mut self, at: &AgentContext<'_>, id: u64) -> bool {
         let Some(place) = self.bans.iter().position(|(ban, _)| ban.id == Some(id)) else { return false };
         let (_, made) = self.bans.remove(place);
         self.engine.allow(made, at.now_ns);
@@ -240,7 +240,7 @@ impl Agent {
     }
 
     /// Restores the denials of the previous process. Those that have expired since are skipped.
-    pub fn restore(&mut self, at: &At<'_>, bans: &Bans, unix: f64) -> Vec<BanFault> {
+    pub fn restore(&mut self, at: &AgentContext<'_>, bans: &Bans, unix: f64) -> Vec<BanFault> {
         let mut faults = Vec::new();
         for ban in &bans.bans {
             match self.deny(at, ban, unix) {
@@ -255,7 +255,7 @@ impl Agent {
     /// Starts a write. Returns its identifier, or why it cannot start.
     pub fn write(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         address: [u8; 16],
         order: (u64, u64, u64, Option<u32>),
     ) -> Result<u64, WriteFault> {
@@ -275,7 +275,7 @@ impl Agent {
         if !self.region.holds(local, total) {
             return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
-        let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
+        let write = OutgoingWrite::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
         // The other channels are reserved for incoming writes. Otherwise all NICs of a job could fill their channels
         // with outgoing writes. Then none could accept a write, and no write would finish.
         let sends = |c: &&Channel| c.address != address && c.is_writing();

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::agent::groups::{GroupCount, PlaneCount};
-use crate::agent::{Agent, At, Counters, PlaneView, StatusView, TableView};
-use crate::schedule::Turn;
+use crate::agent::{Agent, AgentContext, Counters, PlaneView, StatusView, TableView};
+use crate::schedule::TurnPoint;
 
 /// Paths to NICs of a group.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl PathsCount {
 
 impl Agent {
     /// Returns the metrics in the text format of Prometheus.
-    pub fn metrics(&self, at: &At<'_>) -> String {
+    pub fn metrics(&self, at: &AgentContext<'_>) -> String {
         let status = self.status(at);
         let mut out = Metrics::default();
         let TableView { fabric, checksum } = &status.table;
@@ -71,9 +71,11 @@ impl Agent {
         let mut long = (Vec::new(), Vec::new());
         for (turn, record) in &self.records {
             let labels = match turn {
-                Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
-                Turn::T1 { plane, uplink } => format!("{{plane=\"{plane}\",tier=\"1\",uplink=\"{uplink}\"}}"),
-                Turn::T2 { plane, uplink, t1_uplink } => {
+                TurnPoint::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
+                TurnPoint::T1 { plane, uplink } => {
+                    format!("{{plane=\"{plane}\",tier=\"1\",uplink=\"{uplink}\"}}")
+                }
+                TurnPoint::T2 { plane, uplink, t1_uplink } => {
                     format!("{{plane=\"{plane}\",tier=\"2\",uplink=\"{uplink}\",t1_uplink=\"{t1_uplink}\"}}")
                 }
             };

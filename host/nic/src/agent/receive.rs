@@ -2,12 +2,12 @@
 
 use closc_paths::PlaneAt;
 
-use crate::agent::{Agent, At, T0Port};
+use crate::agent::{Agent, AgentContext, T0Port};
 use crate::batch::Batch;
 use crate::probes::Target;
-use crate::reorder::Taken;
+use crate::reorder::ReceiveOutcome;
 use crate::wire::{
-    self, Chunk, Cut, Fault, Message, Packet, PairProbe, Payload, Segment, SelfProbe, Sequence, Status,
+    self, Chunk, Fault, Message, Packet, PairProbe, Payload, Segment, SelfProbe, Sequence, Status, TrimReport,
 };
 use crate::writes::Place;
 
@@ -25,14 +25,20 @@ const OWED_MAX: u32 = 32;
 impl Agent {
     /// Handles a frame from a port. Packets for the node are passed to `node` in order. At most four frames are added
     /// to the batch.
-    pub fn receive(&mut self, at: &At<'_>, frame: &[u8], batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+    pub fn receive(
+        &mut self,
+        at: &AgentContext<'_>,
+        frame: &[u8],
+        batch: &mut Batch,
+        node: &mut impl FnMut(&[u8]),
+    ) {
         self.receive_late(at, 0, frame, batch, node);
     }
 
     /// As [`Self::receive`], for a frame that waited in the socket. The waiting time is subtracted from round trips.
     pub fn receive_late(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         waited_ns: u64,
         frame: &[u8],
         batch: &mut Batch,
@@ -87,7 +93,7 @@ impl Agent {
 
     /// Counts a packet addressed to another NIC, which indicates swapped cables. It counts for the plane of its
     /// destination segment.
-    fn stray(&mut self, at: &At<'_>, frame: &[u8], packet: &Packet<'_>) {
+    fn stray(&mut self, at: &AgentContext<'_>, frame: &[u8], packet: &Packet<'_>) {
         // Its cookie is for the other NIC, so it cannot be checked here.
         if let Payload::Message(bytes) = packet.payload
             && let Err(fault @ (Fault::Short | Fault::Kind)) = wire::read(bytes, &self.identity)
@@ -117,7 +123,7 @@ impl Agent {
 
     /// Ignores a message with corrupted bytes; its sender treats it as lost. A damaged probe to a switch counts as lost
     /// immediately.
-    fn damaged(&mut self, at: &At<'_>, frame: &[u8]) {
+    fn damaged(&mut self, at: &AgentContext<'_>, frame: &[u8]) {
         self.refuse(Fault::Damaged);
         if !self.is_mine(frame) || frame[22..38] != self.own {
             return;
@@ -147,7 +153,7 @@ impl Agent {
 
     fn inner(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         packet: &Packet<'_>,
         sequence: Sequence,
         inner: &[u8],
@@ -163,7 +169,7 @@ impl Agent {
 
     fn numbered(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         packet: &Packet<'_>,
         sequence: Sequence,
         inner: Option<&[u8]>,
@@ -178,21 +184,21 @@ impl Agent {
         self.shares.took(self.frame_bytes, &mut c.usage, at.now_ns.saturating_sub(self.waited_ns));
         let behind = c.reorder.behind(numbers);
         let taken = c.reorder.take(numbers, inner, self.clock.ran_ns(), node);
-        if behind > 0 && taken != Taken::Duplicate {
+        if behind > 0 && taken != ReceiveOutcome::Duplicate {
             c.overtaken.take(sequence.entropy, behind);
         }
         c.owe(packet.marked.then_some(sequence.entropy), at.now_ns);
-        if c.owed >= OWED_MAX || taken == Taken::Duplicate {
+        if c.owed >= OWED_MAX || taken == ReceiveOutcome::Duplicate {
             self.acknowledge(at, channel, batch);
         }
     }
 
     /// Reports a trimmed packet to its sender, so that the sender does not wait for a timeout.
-    fn cut(&mut self, at: &At<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
+    fn cut(&mut self, at: &AgentContext<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
         self.counters.cut += 1;
         let Ok(channel) = self.channel(at, packet.source) else { return };
         self.channels[channel].alive_ns = Some(self.clock.ran_ns());
-        let cut = Cut {
+        let cut = TrimReport {
             epoch: sequence.epoch,
             number: sequence.number,
             entropy: sequence.entropy,
@@ -204,7 +210,7 @@ impl Agent {
 
     fn chunk(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         packet: &Packet<'_>,
         sequence: Sequence,
         chunk: &Chunk<'_>,
@@ -243,7 +249,7 @@ impl Agent {
     /// Reports to the sender that a write is rejected. The packet is still acknowledged, because its path is good.
     fn refuse_write(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         (packet, sequence): (&Packet<'_>, Sequence),
         chunk: &Chunk<'_>,
         batch: &mut Batch,
@@ -258,7 +264,7 @@ impl Agent {
     }
 
     /// Sends an acknowledgement of recently received packets.
-    pub(super) fn acknowledge(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+    pub(super) fn acknowledge(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
@@ -272,7 +278,7 @@ impl Agent {
     }
 
     /// Sends an acknowledgement over two planes. The peer asked for it, so an earlier one may have been lost.
-    fn acknowledge_twice(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+    fn acknowledge_twice(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
         let Some(mut sack) = c.reorder.acknowledge(ports) else { return c.acknowledges_later(at.now_ns) };
@@ -290,7 +296,7 @@ impl Agent {
 
     fn message(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         (source, is_numbered): ([u8; 16], bool),
         message: &Message<'_>,
         batch: &mut Batch,
@@ -320,7 +326,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn mark_alive(&mut self, at: &At<'_>, channel: usize, ports: u32) {
+    pub(super) fn mark_alive(&mut self, at: &AgentContext<'_>, channel: usize, ports: u32) {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         let mut back = self.engine.far_ports(c.path, ports);
@@ -330,7 +336,7 @@ impl Agent {
         }
     }
 
-    fn self_probe(&mut self, at: &At<'_>, probe: &SelfProbe) {
+    fn self_probe(&mut self, at: &AgentContext<'_>, probe: &SelfProbe) {
         if probe.epoch != self.epoch {
             self.counters.stale += 1;
             return;
@@ -348,7 +354,7 @@ impl Agent {
     }
 
     /// Records the T0 port to which a port is cabled, if the port's own T0 is dead.
-    fn is_at(&mut self, at: &At<'_>, port: u8, found: T0Port) {
+    fn is_at(&mut self, at: &AgentContext<'_>, port: u8, found: T0Port) {
         let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
         if known.t0_dead && known.search.found(found) {
             let T0Port { plane, downlink } = found;
@@ -357,7 +363,7 @@ impl Agent {
         }
     }
 
-    fn pair_answer(&mut self, at: &At<'_>, source: [u8; 16], probe: &PairProbe) {
+    fn pair_answer(&mut self, at: &AgentContext<'_>, source: [u8; 16], probe: &PairProbe) {
         let known = self.by_address.get(&source).copied();
         let (Some(channel), true) = (known, probe.epoch == self.epoch) else {
             self.counters.stale += 1;
@@ -376,7 +382,13 @@ impl Agent {
         }
     }
 
-    fn status_message(&mut self, at: &At<'_>, source: [u8; 16], status: &Status, batch: &mut Batch) {
+    fn status_message(
+        &mut self,
+        at: &AgentContext<'_>,
+        source: [u8; 16],
+        status: &Status,
+        batch: &mut Batch,
+    ) {
         let Ok(channel) = self.channel_of_probe(at, source) else { return };
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());

@@ -2,14 +2,14 @@
 
 use closc_paths_engine::Pick;
 
-use crate::agent::room::NoChannel;
-use crate::agent::{Agent, At};
+use crate::agent::channel_memory::NoChannel;
+use crate::agent::{Agent, AgentContext};
 use crate::batch::Batch;
 use crate::choose::{Transport, flow_of_packet};
 use crate::probes::Target;
-use crate::sent::Cargo;
+use crate::sent_log::Cargo;
 use crate::wire::{
-    self, Chunk, ETHERNET_LEN, HEADER_LEN, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN,
+    self, Chunk, ETHERNET_LEN, HEADER_LEN, MESSAGE_LEN_MAX, Message, NextHeader, PairProbe, Sequence, UDP_LEN,
 };
 use crate::writes::Failure;
 
@@ -18,7 +18,7 @@ const ECT0: u8 = 0b10;
 
 impl Agent {
     /// Encapsulates a packet of the node. The caller has written it into the payload of the batch's next frame.
-    pub fn spray(&mut self, at: &At<'_>, batch: &mut Batch, len: usize) {
+    pub fn spray(&mut self, at: &AgentContext<'_>, batch: &mut Batch, len: usize) {
         self.clock.turn(at.now_ns);
         let Some(frame) = batch.free() else { return };
         let inner = frame.written(len);
@@ -39,7 +39,7 @@ impl Agent {
             // `no_room` has counted the packet.
             Err(NoChannel::Crowded) => return,
         };
-        if !self.send(at, channel, batch, (Next::Ipv6, len, class), (Cargo::Inner, flow), None) {
+        if !self.send(at, channel, batch, (NextHeader::Ipv6, len, class), (Cargo::Inner, flow), None) {
             self.counters.no_path += 1;
         }
     }
@@ -48,10 +48,10 @@ impl Agent {
     /// packet.
     fn send(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         channel: usize,
         batch: &mut Batch,
-        (next, len, class): (Next, usize, u8),
+        (next, len, class): (NextHeader, usize, u8),
         (cargo, flow): (Cargo, u64),
         not_over: Option<u8>,
     ) -> bool {
@@ -76,11 +76,11 @@ impl Agent {
     /// Sends the payload of the batch's next frame over a path, with the next packet number.
     fn send_over(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         channel: usize,
         batch: &mut Batch,
         pick: Pick,
-        (next, len, class): (Next, usize, u8),
+        (next, len, class): (NextHeader, usize, u8),
         cargo: Cargo,
     ) -> bool {
         let Some(ethernet) = self.ports.get(usize::from(pick.plane)).and_then(|port| port.ethernet) else {
@@ -109,7 +109,7 @@ impl Agent {
             let label = (pick.entropy, class);
             wire::write_outer(room, &ethernet, addresses, label, Some((&sequence, tag)), (next, len))
         });
-        if next == Next::Udp {
+        if next == NextHeader::Udp {
             wire::seal(frame.bytes_mut());
         }
         self.channels[channel].grant.took(self.pace.bytes_of(frame.bytes().len()));
@@ -193,7 +193,7 @@ impl Agent {
                 (&own, outer),
                 (entropy, class),
                 None,
-                (Next::Udp, len + UDP_LEN),
+                (NextHeader::Udp, len + UDP_LEN),
             )
         });
         wire::seal(frame.bytes_mut());
@@ -206,7 +206,7 @@ impl Agent {
     /// Sends a message to a NIC over the next good path.
     pub(super) fn answer(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         batch: &mut Batch,
         channel: usize,
         message: &Message<'_>,
@@ -217,7 +217,7 @@ impl Agent {
     /// Sends a message to a NIC over good paths of two planes, so that one copy may be lost.
     pub(super) fn answer_twice(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         batch: &mut Batch,
         channel: usize,
         message: &Message<'_>,
@@ -233,7 +233,7 @@ impl Agent {
     /// Sends a message to a NIC over the next good path, in a plane other than `not_over`. Returns its plane.
     fn answer_by(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         batch: &mut Batch,
         channel: usize,
         message: &Message<'_>,
@@ -256,7 +256,13 @@ impl Agent {
 
     /// Sends a numbered probe after unacknowledged packets, over another plane. The peer acknowledges it immediately
     /// and over two planes, and so reports which of the packets arrived.
-    pub(super) fn send_after(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch, not_over: u8) {
+    pub(super) fn send_after(
+        &mut self,
+        at: &AgentContext<'_>,
+        channel: usize,
+        batch: &mut Batch,
+        not_over: u8,
+    ) {
         let (flow, address) = (self.flow(channel), self.channels[channel].address);
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
         let Pick { plane, entropy } = pick;
@@ -270,11 +276,11 @@ impl Agent {
         let len = wire::write(room, &Message::PairProbe(probe), &identity);
         wire::write_udp(frame.payload(), &identity, entropy, len);
         self.counters.probes += 1;
-        self.send_over(at, channel, batch, pick, (Next::Udp, len + UDP_LEN, class), Cargo::Probe);
+        self.send_over(at, channel, batch, pick, (NextHeader::Udp, len + UDP_LEN, class), Cargo::Probe);
     }
 
     /// Sends pieces of writes while windows and the batch have room. Returns whether more can be sent at once.
-    pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
+    pub fn pump(&mut self, at: &AgentContext<'_>, batch: &mut Batch) -> bool {
         self.clock.turn(at.now_ns);
         let mut sent = true;
         self.paced_ns = None;
@@ -296,7 +302,7 @@ impl Agent {
 
     /// Returns whether a channel's next piece may leave: a path exists, its port is ready, and the far NIC grants it.
     /// Otherwise records when it may leave.
-    fn may_leave(&mut self, at: &At<'_>, channel: usize) -> bool {
+    fn may_leave(&mut self, at: &AgentContext<'_>, channel: usize) -> bool {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };
         let port_ns = if self.options.port_mbps.is_none() { 0 } else { self.pace.ready_at(plane, at.now_ns) };
@@ -307,7 +313,7 @@ impl Agent {
         ready_ns <= at.now_ns
     }
 
-    fn send_piece(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) -> bool {
+    fn send_piece(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) -> bool {
         let c = &self.channels[channel];
         if c.leaving.is_empty() || c.sent.under_way() >= c.window(at.now_ns) {
             return false;
@@ -353,7 +359,7 @@ impl Agent {
         wire::write_udp(payload, &self.identity, 0, len);
         let cargo = Cargo::Chunk { write: id, offset: piece.offset, len: piece.len };
         let dscp = if piece.again { self.options.dscp.again } else { self.options.dscp.data };
-        let packet = (Next::Udp, len + UDP_LEN, dscp << 2 | ECT0);
+        let packet = (NextHeader::Udp, len + UDP_LEN, dscp << 2 | ECT0);
         let flow = self.flow(channel);
         let sent = self.send(at, channel, batch, packet, (cargo, flow), piece.not_over);
         if !sent {

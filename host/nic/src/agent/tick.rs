@@ -3,13 +3,13 @@
 use closc_paths::{Choice, Destination, Kind};
 use closc_paths_engine::{PathId, State, ValueView};
 
-use crate::agent::{Agent, At, place_of, record};
+use crate::agent::{Agent, AgentContext, place_of, record};
 use crate::batch::Batch;
 use crate::channel::{Channel, SUSPECTS};
 use crate::localise::{Finding, Record, localise};
 use crate::probes::Target;
-use crate::schedule::Turn;
-use crate::sent::Cargo;
+use crate::schedule::TurnPoint;
+use crate::sent_log::Cargo;
 use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
 /// Maximum delay of an acknowledgement if ports have no rate limit.
@@ -36,7 +36,7 @@ const SPARE: usize = 4;
 
 impl Agent {
     /// Does the work that is due. Work whose frames do not fit into the batch stays due.
-    pub fn tick(&mut self, at: &At<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
+    pub fn tick(&mut self, at: &AgentContext<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
         self.clock.turn(at.now_ns);
         let ran_ns = self.clock.ran_ns();
         if self.engine.tick(at.now_ns) > 0 {
@@ -110,7 +110,7 @@ impl Agent {
         self.paced_ns.map_or(due, |paced_ns| due.min(paced_ns))
     }
 
-    fn probe_switches(&mut self, at: &At<'_>, batch: &mut Batch) {
+    fn probe_switches(&mut self, at: &AgentContext<'_>, batch: &mut Batch) {
         let downlink = self.options.downlink;
         while batch.room() > SPARE {
             let Some((place, turn)) = self.schedule.due(at.now_ns) else { return };
@@ -124,9 +124,11 @@ impl Agent {
                 return;
             };
             let (tier, uplink, t1_uplink, outer) = match turn {
-                Turn::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
-                Turn::T1 { uplink, .. } => (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink))),
-                Turn::T2 { uplink, t1_uplink, .. } => {
+                TurnPoint::T0 { .. } => (0, 0, 0, Some(at.table.t0_probe(plane, downlink))),
+                TurnPoint::T1 { uplink, .. } => {
+                    (1, uplink, 0, Some(at.table.t1_probe(plane, uplink, downlink)))
+                }
+                TurnPoint::T2 { uplink, t1_uplink, .. } => {
                     (2, uplink, t1_uplink, at.table.t2_probe(plane, uplink, t1_uplink, downlink))
                 }
             };
@@ -144,7 +146,7 @@ impl Agent {
 
     /// Probes T0s of other planes over a port whose own T0 does not answer. If cables of the NIC are swapped, one of
     /// them answers.
-    fn search(&mut self, at: &At<'_>, port: u8, batch: &mut Batch) {
+    fn search(&mut self, at: &AgentContext<'_>, port: u8, batch: &mut Batch) {
         let Some(own) = self.ports.get_mut(usize::from(port)) else { return };
         for plane in own.search.next(port, at.table.header().planes) {
             if batch.room() <= SPARE {
@@ -159,7 +161,7 @@ impl Agent {
         }
     }
 
-    fn probe_missed(&mut self, at: &At<'_>, target: Target, sent_ns: u64) {
+    fn probe_missed(&mut self, at: &AgentContext<'_>, target: Target, sent_ns: u64) {
         match target {
             Target::Switch(turn, place) => self.turned(at, (turn, place), None),
             Target::Long(turn, place, len) => self.long_result(at, (turn, place, len), false),
@@ -190,7 +192,7 @@ impl Agent {
     }
 
     /// Handles a damaged answer of a switch probe, which counts as lost.
-    pub(super) fn came_damaged(&mut self, at: &At<'_>, (turn, place): (Turn, usize)) {
+    pub(super) fn came_damaged(&mut self, at: &AgentContext<'_>, (turn, place): (TurnPoint, usize)) {
         if let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) {
             record.damaged += 1;
         }
@@ -198,7 +200,12 @@ impl Agent {
     }
 
     /// Handles the result of a switch probe, by its index in the schedule.
-    pub(super) fn turned(&mut self, at: &At<'_>, (turn, place): (Turn, usize), rtt_ns: Option<u64>) {
+    pub(super) fn turned(
+        &mut self,
+        at: &AgentContext<'_>,
+        (turn, place): (TurnPoint, usize),
+        rtt_ns: Option<u64>,
+    ) {
         // The schedule may have changed if a table was loaded since the probe was sent.
         let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
         let Some(place) = (if is_there { Some(place) } else { place_of(&self.records, turn) }) else {
@@ -209,7 +216,7 @@ impl Agent {
         record.result(rtt_ns);
         let (dead, plane) = (record.is_dead(), turn.plane());
         match turn {
-            Turn::T0 { .. } => {
+            TurnPoint::T0 { .. } => {
                 let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
                 port.t0_answered_ns = rtt_ns.map(|_| at.now_ns).or(port.t0_answered_ns);
                 port.t0_answers = if rtt_ns.is_some() { port.t0_answers.saturating_add(1) } else { 0 };
@@ -223,14 +230,16 @@ impl Agent {
                     self.port_changed(at, plane, if t0_dead { "T0 does not answer" } else { "T0 answers" });
                 }
             }
-            Turn::T1 { uplink, .. } if dead && !was_dead && self.t0_is_good(plane) => {
+            TurnPoint::T1 { uplink, .. } if dead && !was_dead && self.t0_is_good(plane) => {
                 self.engine.lost_uplink(plane, uplink, at.now_ns);
                 self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 does not answer, T0 does"));
             }
-            Turn::T1 { uplink, .. } if was_dead && !dead => {
+            TurnPoint::T1 { uplink, .. } if was_dead && !dead => {
                 self.event(at.now_ns, format!("plane {plane} uplink {uplink}: T1 answers"));
             }
-            Turn::T2 { uplink, t1_uplink, .. } if dead && !was_dead && self.t1_is_good(plane, uplink) => {
+            TurnPoint::T2 { uplink, t1_uplink, .. }
+                if dead && !was_dead && self.t1_is_good(plane, uplink) =>
+            {
                 let parallel = at.table.header().parallel0.max(1);
                 let first = uplink - uplink % parallel;
                 self.engine.lost_t1_uplink(plane, (first, first + parallel - 1), t1_uplink, at.now_ns);
@@ -239,16 +248,16 @@ impl Agent {
                 );
                 self.event(at.now_ns, text);
             }
-            Turn::T2 { uplink, t1_uplink, .. } if was_dead && !dead => {
+            TurnPoint::T2 { uplink, t1_uplink, .. } if was_dead && !dead => {
                 let text = format!("plane {plane} uplink {uplink} T1 uplink {t1_uplink}: T2 answers");
                 self.event(at.now_ns, text);
             }
-            Turn::T1 { .. } | Turn::T2 { .. } => {}
+            TurnPoint::T1 { .. } | TurnPoint::T2 { .. } => {}
         }
     }
 
     /// Reports T1s and T2s that are dead or pass short packets only to the engine, for a newly opened destination.
-    pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
+    pub(super) fn repeat_dead(&mut self, at: &AgentContext<'_>, path: PathId) {
         let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
         if !self.records.iter().any(|(_, record)| is_shut(record)) {
             return;
@@ -260,9 +269,9 @@ impl Agent {
             let first = uplink - uplink % parallel;
             let is_dead = |turn| record(records, turn).is_some_and(is_shut);
             let is_good = |turn| record(records, turn).is_some_and(Record::is_good);
-            let by_t1 = || is_dead(Turn::T1 { plane, uplink }) && is_good(Turn::T0 { plane });
-            let t2 = Turn::T2 { plane, uplink: first, t1_uplink };
-            let by_t2 = || is_dead(t2) && is_good(Turn::T1 { plane, uplink: first });
+            let by_t1 = || is_dead(TurnPoint::T1 { plane, uplink }) && is_good(TurnPoint::T0 { plane });
+            let t2 = TurnPoint::T2 { plane, uplink: first, t1_uplink };
+            let by_t2 = || is_dead(t2) && is_good(TurnPoint::T1 { plane, uplink: first });
             match to.kind {
                 Kind::Local => false,
                 Kind::Zone => by_t1(),
@@ -272,15 +281,15 @@ impl Agent {
     }
 
     fn t0_is_good(&self, plane: u8) -> bool {
-        record(&self.records, Turn::T0 { plane }).is_some_and(Record::is_good)
+        record(&self.records, TurnPoint::T0 { plane }).is_some_and(Record::is_good)
     }
 
     fn t1_is_good(&self, plane: u8, uplink: u16) -> bool {
-        record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_good)
+        record(&self.records, TurnPoint::T1 { plane, uplink }).is_some_and(Record::is_good)
     }
 
     /// Updates a port: its neighbour and whether it has a carrier.
-    pub fn port(&mut self, at: &At<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
+    pub fn port(&mut self, at: &AgentContext<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
         let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
         if ethernet.is_some() && port.ethernet != ethernet {
             // Answers in flight may be from the previous neighbour.
@@ -297,7 +306,7 @@ impl Agent {
 
     /// Reports to the engine whether a port is up. After a recovery its paths are in doubt. A restarted switch has a
     /// link and answers probes before all routes, its own and those of switches behind it, are present.
-    fn own_port(&mut self, at: &At<'_>, plane: u8) {
+    fn own_port(&mut self, at: &AgentContext<'_>, plane: u8) {
         let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
             // A NIC without an agent does not answer probes, so its paths would stay in doubt.
@@ -313,7 +322,7 @@ impl Agent {
         port.is_some_and(|port| port.carrier && !port.t0_dead && port.ethernet.is_some())
     }
 
-    fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
+    fn port_changed(&mut self, at: &AgentContext<'_>, plane: u8, why: &str) {
         self.own_port(at, plane);
         self.event(at.now_ns, format!("plane {plane}: {why}"));
         // Inform far NICs at once: make the next probe due now.
@@ -340,7 +349,7 @@ impl Agent {
         silent.filter(|_| c.sent.is_worth_asking())
     }
 
-    fn ask(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+    fn ask(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
         for n in 0..self.channels[channel].leaving.len() {
             let leaving = &mut self.channels[channel].leaving[n];
             if batch.room() > SPARE && leaving.wants_to_ask(at.now_ns) {
@@ -361,7 +370,7 @@ impl Agent {
     }
 
     /// Probes bad and denied paths, and sometimes a path in use.
-    fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
+    fn probe_paths(&mut self, at: &AgentContext<'_>, channel: usize, batch: &mut Batch) {
         let look_period_ns = LOOK_PERIOD_NS.max(self.channels.len() as u64 * LOOK_LEAST_NS);
         let c = &mut self.channels[channel];
         if at.now_ns < c.probe_at_ns {
@@ -420,7 +429,7 @@ impl Agent {
     /// Probes a path to a NIC.
     fn probe_path(
         &mut self,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         batch: &mut Batch,
         (address, to): ([u8; 16], &Destination),
         (plane, entropy, is_long): (u8, u32, bool),
@@ -442,7 +451,7 @@ impl Agent {
 
     /// Returns whether an unused path is probed in this round. It is not probed while the own T1 is dead, because
     /// probes of the T1 will show its recovery.
-    fn is_probed(&self, at: &At<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
+    fn is_probed(&self, at: &AgentContext<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
         let rarely = match v.state {
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),
             State::Denied => RARELY,
@@ -453,11 +462,11 @@ impl Agent {
     }
 
     fn t1_is_dead(&self, plane: u8, uplink: u16) -> bool {
-        record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_dead)
+        record(&self.records, TurnPoint::T1 { plane, uplink }).is_some_and(Record::is_dead)
     }
 
     /// Returns the faults that this NIC can detect.
-    pub fn findings(&self, at: &At<'_>) -> Vec<Finding> {
+    pub fn findings(&self, at: &AgentContext<'_>) -> Vec<Finding> {
         let up = |plane: u8| self.ports.get(usize::from(plane)).is_some_and(|port| port.carrier);
         localise(&self.records, up, at.table.header().parallel0)
     }

@@ -7,13 +7,13 @@ use closc_paths_engine::{PathId, State};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::control::Ban;
-use crate::agent::{Agent, At, T0Port};
+use crate::agent::{Agent, AgentContext, T0Port};
 use crate::choose::Transport;
 use crate::localise::Finding;
-use crate::long::LongView;
+use crate::long_probes::LongProbeView;
 use crate::region::Region;
-use crate::schedule::Turn;
-use crate::writes::{Leaving, Tally};
+use crate::schedule::TurnPoint;
+use crate::writes::{OutgoingWrite, Tally};
 
 /// Maximum number of events that are kept.
 pub(super) const EVENTS_MAX: usize = 1024;
@@ -153,7 +153,7 @@ pub struct ChannelView {
     pub duplicates: u64,
     /// Paths from that NIC whose packets were overtaken; most affected first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overtaken: Vec<OvertakenView>,
+    pub overtaken: Vec<OvertakenPathView>,
     /// Smoothed round trip of packets until their acknowledgement.
     pub rtt_us: f64,
     /// Round trips of probes over the paths to it.
@@ -163,7 +163,7 @@ pub struct ChannelView {
 
 /// A path from a NIC whose packets arrived after later ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OvertakenView {
+pub struct OvertakenPathView {
     /// Its entropy value in the sender's table.
     pub entropy: u32,
     /// Its plane.
@@ -241,7 +241,7 @@ pub struct StatusView {
     /// Switches to which the last full-length probe was lost, or has not been answered yet. All others pass full-length
     /// packets. Absent if long probes are disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub long: Option<Vec<LongView>>,
+    pub long: Option<Vec<LongProbeView>>,
     /// Denials.
     pub denials: Vec<Ban>,
     /// Counters.
@@ -295,7 +295,7 @@ pub struct WriteView {
 }
 
 impl WriteView {
-    pub(super) fn of(write: &Leaving, now_ns: u64) -> WriteView {
+    pub(super) fn of(write: &OutgoingWrite, now_ns: u64) -> WriteView {
         WriteView {
             write: write.id,
             bytes: write.order.total,
@@ -310,7 +310,7 @@ impl WriteView {
 
 impl Agent {
     /// Returns the agent's status.
-    pub fn status(&self, at: &At<'_>) -> StatusView {
+    pub fn status(&self, at: &AgentContext<'_>) -> StatusView {
         StatusView {
             nic: Ipv6Addr::from(self.own),
             table: TableView::of(at.table),
@@ -328,9 +328,9 @@ impl Agent {
         }
     }
 
-    fn plane_view(&self, at: &At<'_>, plane: u8) -> PlaneView {
+    fn plane_view(&self, at: &AgentContext<'_>, plane: u8) -> PlaneView {
         let port = self.ports[usize::from(plane)];
-        let record = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
+        let record = self.records.iter().find(|(turn, _)| *turn == TurnPoint::T0 { plane });
         let record = record.map(|(_, record)| *record).unwrap_or_default();
         // Without a carrier no probe is sent, so earlier results do not apply.
         let t0_answers = port.carrier.then_some(!port.t0_dead && record.sent > record.lost);
@@ -347,9 +347,9 @@ impl Agent {
         }
     }
 
-    fn channel_view(&self, at: &At<'_>, n: usize) -> ChannelView {
+    fn channel_view(&self, at: &AgentContext<'_>, n: usize) -> ChannelView {
         let c = &self.channels[n];
-        let overtaken = |path: crate::overtaken::Path| OvertakenView {
+        let overtaken = |path: crate::reordered_paths::Path| OvertakenPathView {
             entropy: path.entropy,
             plane: at.table.choice(path.entropy).plane,
             packets: path.packets,
@@ -384,7 +384,7 @@ impl Agent {
     /// Lists the paths to a NIC. Returns `None` if the address does not belong to another NIC, or if all channels have
     /// pending traffic. A NIC without a channel is added to the engine temporarily. Only if the engine is full does the
     /// request open a channel.
-    pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
+    pub fn paths(&mut self, at: &AgentContext<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
         if address == self.own {
             return None;
         }
@@ -401,7 +401,7 @@ impl Agent {
         Some(paths)
     }
 
-    fn paths_of(&self, at: &At<'_>, path: PathId) -> Vec<PathView> {
+    fn paths_of(&self, at: &AgentContext<'_>, path: PathId) -> Vec<PathView> {
         let Some((to, _)) = self.engine.destination(path) else { return Vec::new() };
         let view = |v: closc_paths_engine::ValueView| PathView {
             entropy: v.entropy,
@@ -418,7 +418,7 @@ impl Agent {
     }
 
     /// Returns the progress of a write.
-    pub fn write_view(&self, at: &At<'_>, id: u64) -> Option<WriteView> {
+    pub fn write_view(&self, at: &AgentContext<'_>, id: u64) -> Option<WriteView> {
         let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id);
         let gone = || self.room.done(id).map(|(view, _)| view.clone());
         write.map(|write| WriteView::of(write, at.now_ns)).or_else(gone)

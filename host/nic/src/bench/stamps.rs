@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use closc_paths::Table;
 
-use super::{Bench, Fault, Probing};
+use super::{Bench, Fault, ProbeCost};
 
 /// Runs of each kind.
 const TURNS: u64 = 5;
@@ -38,7 +38,7 @@ impl Bench {
         let tiers = (0..=2).rev().find_map(|tiers| Bench::probing(table, downlink, tiers));
         let Some(options) = tiers else { return Ok(said) };
         let each = turns(|stamped| {
-            let probing = Probing::run(self, (table, downlink), options, (false, stamped))?;
+            let probing = ProbeCost::run(self, (table, downlink), options, (false, stamped))?;
             Ok(probing.each(probing.seconds_busy))
         })?;
         let _ =

@@ -14,8 +14,8 @@ use crate::api::Request;
 use crate::io::ports::{Names, Ports};
 use crate::io::{client, run};
 
+mod agent_state;
 mod kernel;
-mod known;
 
 /// Time limit for the agent's answer: a stopped process still has a socket but does not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -127,7 +127,7 @@ fn agent(socket: &Path, table: &TableView) -> (Check, bool, Vec<Check>) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
     let status = client::ask_within(socket, &Request::Status {}, PATIENCE);
     let answers = status.is_ok();
-    let known = status.as_ref().map(known::known).unwrap_or_default();
+    let known = status.as_ref().map(agent_state::known).unwrap_or_default();
     let (good, said) = match status {
         Ok(status) if runs(&status).is_some_and(|own| own != *table) => {
             let own = runs(&status).map(|own| own.checksum).unwrap_or_default();

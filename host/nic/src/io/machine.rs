@@ -6,13 +6,13 @@
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, AgentContext};
 use crate::batch::Batch;
-use crate::io::asking::{Asking, Neighbour};
+use crate::io::log_lines::say;
 use crate::io::ports::{Doubt, Names, NextHop, Ports};
-use crate::io::said::say;
+use crate::io::queries::{Neighbour, QuerySchedule};
 use crate::io::setup::SetupFault;
-use crate::io::sys::{self, Wanted, Xdp};
+use crate::io::sys::{self, PollRequest, Xdp};
 
 /// The ports and sockets of one NIC.
 pub struct Machine {
@@ -26,7 +26,7 @@ pub struct Machine {
     /// Planes for which a missing route was reported.
     unrouted: u32,
     ways: Vec<Option<NextHop>>,
-    asking: Vec<Asking>,
+    asking: Vec<QuerySchedule>,
     pub(super) looked_ns: u64,
     /// AF_XDP sockets, if they are used to send frames.
     pub(super) xdp: Option<Xdp>,
@@ -36,7 +36,7 @@ impl Machine {
     /// Opens the socket for frames, unless the previous process left one, and checks the ports.
     pub fn open(
         agent: &mut Agent,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         downlink: u16,
         ports: &Names,
         kept: Option<OwnedFd>,
@@ -51,7 +51,7 @@ impl Machine {
             doubt: None,
             unrouted: 0,
             ways: vec![None; planes],
-            asking: vec![Asking::default(); planes],
+            asking: vec![QuerySchedule::default(); planes],
             looked_ns: 0,
             xdp: None,
         };
@@ -73,7 +73,7 @@ impl Machine {
     }
 
     /// Queries routes for planes whose neighbour is unknown or does not answer.
-    fn ask(&mut self, agent: &Agent, at: &At<'_>, downlink: u16) {
+    fn ask(&mut self, agent: &Agent, at: &AgentContext<'_>, downlink: u16) {
         let is_known =
             |ways: &[Option<NextHop>], at: usize| ways[at].as_ref().is_some_and(|w| w.neighbour.is_some());
         let mut planes = Vec::new();
@@ -106,7 +106,7 @@ impl Machine {
     }
 
     /// Reports planes without a port because the kernel has no route to their T0. Each outage is reported once.
-    fn say_unrouted(&mut self, at: &At<'_>, downlink: u16) {
+    fn say_unrouted(&mut self, at: &AgentContext<'_>, downlink: u16) {
         for (plane, way) in (0u8..).zip(&self.ways) {
             let bit = 1 << plane;
             let is_wanted = way.is_none() && self.ports.has(plane);
@@ -122,7 +122,7 @@ impl Machine {
     }
 
     /// Updates the ports. If `ask` is set, their routes and neighbours are queried first.
-    pub(super) fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
+    pub(super) fn look(&mut self, agent: &mut Agent, at: &AgentContext<'_>, downlink: u16, ask: bool) {
         self.looked_ns = at.now_ns;
         let before = self.interfaces.clone();
         if ask {
@@ -169,7 +169,7 @@ impl Machine {
     pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
         let mut ready = Vec::new();
         let packets = if gathered { -1 } else { self.packets.as_raw_fd() };
-        sys::wait(&[Wanted::read(packets)], &mut ready, timeout_ns);
+        sys::wait(&[PollRequest::read(packets)], &mut ready, timeout_ns);
         gathered || ready.contains(&true)
     }
 

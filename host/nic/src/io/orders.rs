@@ -25,7 +25,7 @@ pub(crate) const RETRY_NS: u64 = 10_000_000;
 
 /// The result of an attempt to begin an order.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum OrderStart {
     /// The order can be carried out.
     Yes,
     /// Another process holds the log: try again after [`RETRY_NS`].
@@ -67,29 +67,29 @@ impl Orders {
         request: &Request,
         caller: &Caller,
         (now_ns, since): (u64, Option<u64>),
-    ) -> Begun {
+    ) -> OrderStart {
         let user = caller.0.map(|(_, uid)| uid);
         if let Some(operator) = self.operator.filter(|_| request.is_order())
             && user.is_none_or(|user| user != 0 && user != operator)
         {
             let user = user.map_or_else(|| "an unknown user".to_owned(), |user| format!("user {user}"));
-            return Begun::Refused(format!("{user} may only read: orders need root or user {operator}"));
+            return OrderStart::Refused(format!("{user} may only read: orders need root or user {operator}"));
         }
-        let Some(log) = self.log.as_ref().filter(|_| request.is_audited()) else { return Begun::Yes };
+        let Some(log) = self.log.as_ref().filter(|_| request.is_audited()) else { return OrderStart::Yes };
         let mut details = json!({ "order": request });
         if let Some((process, uid)) = caller.0 {
             details["ordered-by"] = json!({ "process": process, "uid": uid });
         }
         match first_line(log, &details, now_ns.saturating_sub(since.unwrap_or(now_ns))) {
             // A denial can be ended even without a log.
-            Begun::Refused(_) if matches!(request, Request::Allow { .. }) => Begun::Yes,
+            OrderStart::Refused(_) if matches!(request, Request::Allow { .. }) => OrderStart::Yes,
             begun => begun,
         }
     }
 
     /// Writes the first line of a reload that a signal requested.
-    pub(crate) fn begin_by_signal(&self, (now_ns, since): (u64, Option<u64>)) -> Begun {
-        let Some(log) = &self.log else { return Begun::Yes };
+    pub(crate) fn begin_by_signal(&self, (now_ns, since): (u64, Option<u64>)) -> OrderStart {
+        let Some(log) = &self.log else { return OrderStart::Yes };
         let details = json!({ "order": Request::Reload {}, "ordered-by": "SIGHUP" });
         first_line(log, &details, now_ns.saturating_sub(since.unwrap_or(now_ns)))
     }
@@ -108,15 +108,15 @@ impl Orders {
     }
 }
 
-fn first_line(log: &Log, details: &Value, waited_ns: u64) -> Begun {
+fn first_line(log: &Log, details: &Value, waited_ns: u64) -> OrderStart {
     match log.begin("changing", details) {
-        Ok(()) => Begun::Yes,
-        Err(error) if error.kind() == ErrorKind::WouldBlock && waited_ns < WAIT_NS => Begun::Later,
+        Ok(()) => OrderStart::Yes,
+        Err(error) if error.kind() == ErrorKind::WouldBlock && waited_ns < WAIT_NS => OrderStart::Later,
         Err(error) => {
             if error.kind() == ErrorKind::WouldBlock {
                 log.give_up();
             }
-            Begun::Refused(format!("the audit log cannot be written, so nothing is changed: {error}"))
+            OrderStart::Refused(format!("the audit log cannot be written, so nothing is changed: {error}"))
         }
     }
 }

@@ -19,21 +19,21 @@ use closc_paths::Table;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::agent::{Agent, At, Bans, Options};
+use crate::agent::{Agent, AgentContext, Bans, Options};
 use crate::api;
 use crate::batch::{BATCH, Batch};
+use crate::io::descriptor_store::{self, InheritedDescriptors};
 use crate::io::hold::Hold;
-use crate::io::kept::{self, Kept};
+use crate::io::log_lines::say;
 use crate::io::machine::Machine;
 use crate::io::notify::Manager;
-use crate::io::orders::{self, Begun, Orders};
+use crate::io::orders::{self, OrderStart, Orders};
 use crate::io::ports::Names;
-use crate::io::said::say;
 use crate::io::scrape::{Port, Scrapes};
 use crate::io::serve::Server;
 use crate::io::setup::{self, SetupFault};
 use crate::io::state::State;
-use crate::io::sys::{self, Inbox, Wanted};
+use crate::io::sys::{self, Inbox, PollRequest};
 use crate::io::tun::Tun;
 use crate::io::{serve, state};
 use crate::region::Region;
@@ -152,7 +152,7 @@ fn unix_now() -> f64 {
 
 /// Runs an agent until a signal ends it.
 pub fn run(setup: &Setup) -> Result<(), SetupFault> {
-    let opened = Kept::from_environment(setup.tun.as_deref());
+    let opened = InheritedDescriptors::from_environment(setup.tun.as_deref());
     let mut bytes = read_table(&setup.table)?;
     let (table, _) = open_table(&bytes, setup.nic)?;
     suits(setup, &table)?;
@@ -175,7 +175,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
 fn run_with(
     setup: &Setup,
     bytes: &mut Vec<u8>,
-    (kept, opened): (&State, Kept),
+    (kept, opened): (&State, InheritedDescriptors),
     fabric: Option<String>,
 ) -> Result<(), SetupFault> {
     let open = |what: &str| {
@@ -185,7 +185,7 @@ fn run_with(
     let (table, downlink) = open_table(bytes, setup.nic)?;
     let started = Instant::now();
     let clock = || started.elapsed().as_nanos() as u64 + 1;
-    let at = At { table: &table, now_ns: clock() };
+    let at = AgentContext { table: &table, now_ns: clock() };
     let region = region(setup)?;
     let options = Options { downlink, own_secret: own_secret()?, ..setup.agent };
     if options.secret.is_none() {
@@ -235,8 +235,8 @@ fn run_with(
 
 /// Passes the TUN device and the socket for frames to the manager, for the next process.
 fn keep(manager: &Manager, tun: Option<&Tun>, machine: &Machine) {
-    let tun = tun.map(|tun| (kept::TUN, tun.file().as_fd()));
-    for (name, descriptor) in tun.into_iter().chain([(kept::PACKETS, machine.packets.as_fd())]) {
+    let tun = tun.map(|tun| (descriptor_store::TUN, tun.file().as_fd()));
+    for (name, descriptor) in tun.into_iter().chain([(descriptor_store::PACKETS, machine.packets.as_fd())]) {
         if let Err(error) = manager.store(name, descriptor) {
             say(format_args!(
                 "a restart will lose packets, as the service manager cannot keep `{name}`: {error}"
@@ -302,7 +302,7 @@ fn fabric(setup: &Setup, table: &Table<'_>, kept: &State) -> Result<Option<Strin
 }
 
 /// Restores saved denials.
-fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>, bans: &Bans) {
+fn restore(setup: &Setup, agent: &mut Agent, at: &AgentContext<'_>, bans: &Bans) {
     let Some(path) = &setup.state else { return };
     for fault in agent.restore(at, bans, unix_now()) {
         say(format_args!("a denial of `{}` is not in force: {fault}", path.display()));
@@ -452,15 +452,15 @@ impl Stage<'_> {
     ) -> Option<Vec<u8>> {
         let mut batch = Batch::new(FRAME_MAX);
         let mut inbox = Inbox::new(FRAME_MAX);
-        let (mut fds, mut ready): (Vec<Wanted>, Vec<bool>) = (Vec::new(), Vec::new());
+        let (mut fds, mut ready): (Vec<PollRequest>, Vec<bool>) = (Vec::new(), Vec::new());
         let (mut busy, mut asked_ns, mut gathers) = (false, 0, false);
         loop {
             fds.clear();
-            fds.push(Wanted::read(if gathers { -1 } else { machine.packets.as_raw_fd() }));
-            fds.push(Wanted::read(self.links.as_raw_fd()));
-            fds.push(Wanted::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
-            fds.push(Wanted::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
-            fds.push(Wanted::read(self.scrapes.as_ref().map_or(-1, Scrapes::fd)));
+            fds.push(PollRequest::read(if gathers { -1 } else { machine.packets.as_raw_fd() }));
+            fds.push(PollRequest::read(self.links.as_raw_fd()));
+            fds.push(PollRequest::read(self.tun.as_ref().map_or(-1, |tun| tun.file().as_raw_fd())));
+            fds.push(PollRequest::read(if self.setup.tied { std::io::stdin().as_raw_fd() } else { -1 }));
+            fds.push(PollRequest::read(self.scrapes.as_ref().map_or(-1, Scrapes::fd)));
             self.server.fds(&mut fds);
             let due = self.due_in(clock(), machine, busy, gathers);
             self.agent.waits(due);
@@ -471,7 +471,7 @@ impl Stage<'_> {
             if ready.get(3).copied().unwrap_or(false) && has_ended(&mut std::io::stdin()) {
                 return None;
             }
-            let at = At { table, now_ns: clock() };
+            let at = AgentContext { table, now_ns: clock() };
             let links_changed = ready.get(1).copied().unwrap_or(false);
             if links_changed {
                 drain(&self.links);
@@ -487,7 +487,7 @@ impl Stage<'_> {
                 busy |= self.node(&at, machine, &mut batch);
             }
             // Read the clock again, so that the time spent so far does not count in the next round trip.
-            let at = At { table, now_ns: clock() };
+            let at = AgentContext { table, now_ns: clock() };
             let probes = self.agent.counters().probes;
             self.tick(&at, &mut batch);
             gathers = self.agent.counters().probes > probes && self.agent.is_quiet();
@@ -518,25 +518,25 @@ impl Stage<'_> {
     }
 
     /// Answers pending requests. Returns the next table if a request or a signal asks for it.
-    fn next_table(&mut self, at: &At<'_>, asked: bool) -> Option<Vec<u8>> {
+    fn next_table(&mut self, at: &AgentContext<'_>, asked: bool) -> Option<Vec<u8>> {
         let next = if asked { self.requests(at) } else { None };
         if next.is_some() || !self.flags[2].load(Ordering::Relaxed) {
             return next;
         }
         let begun = self.server.orders().begin_by_signal((at.now_ns, self.reload_since));
-        if begun == Begun::Later {
+        if begun == OrderStart::Later {
             self.reload_since.get_or_insert(at.now_ns);
             return None;
         }
         self.reload_since = None;
         self.flags[2].store(false, Ordering::Relaxed);
         match begun {
-            Begun::Yes => self.reload(at),
-            Begun::Refused(why) => {
+            OrderStart::Yes => self.reload(at),
+            OrderStart::Refused(why) => {
                 say(format_args!("{why}"));
                 None
             }
-            Begun::Later => None,
+            OrderStart::Later => None,
         }
     }
 
@@ -551,7 +551,7 @@ impl Stage<'_> {
     ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
         // Waiting times of frames end now.
-        let at = &At { table, now_ns: clock() };
+        let at = &AgentContext { table, now_ns: clock() };
         for frame in 0..n {
             if batch.room() < SPARE {
                 machine.send(batch);
@@ -566,7 +566,7 @@ impl Stage<'_> {
     }
 
     /// Runs the agent's timers, and passes buffered packets to the node.
-    fn tick(&mut self, at: &At<'_>, batch: &mut Batch) {
+    fn tick(&mut self, at: &AgentContext<'_>, batch: &mut Batch) {
         let tun = &mut self.tun;
         self.agent.tick(at, batch, &mut |packet| to_node(tun, packet));
         if let Some(tun) = tun {
@@ -575,7 +575,7 @@ impl Stage<'_> {
     }
 
     /// Reads packets of the node: at most one batch, or several with AF_XDP.
-    fn node(&mut self, at: &At<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
+    fn node(&mut self, at: &AgentContext<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
         let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
         let mut more = true;
@@ -598,7 +598,7 @@ impl Stage<'_> {
         more
     }
 
-    fn requests(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
+    fn requests(&mut self, at: &AgentContext<'_>) -> Option<Vec<u8>> {
         let (setup, fabric) = (self.setup, self.fabric.as_deref());
         let save = &mut |agent: &Agent| save(setup, fabric, agent);
         let serve::Round { reload } = self.server.read(&mut self.agent, at, unix_now(), save);
@@ -624,11 +624,11 @@ impl Stage<'_> {
     }
 
     /// Reads the table file again. On an error it is reported and the old table stays in use.
-    fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
+    fn reload(&mut self, at: &AgentContext<'_>) -> Option<Vec<u8>> {
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
             is_of(&table, self.fabric.as_deref())?;
-            let new = At { table: &table, now_ns: at.now_ns };
+            let new = AgentContext { table: &table, now_ns: at.now_ns };
             let ended = self.agent.reload(at, &new).map_err(|fault| SetupFault::Table(fault.to_string()))?;
             let first = table.fabric().filter(|_| self.fabric.is_none()).map(str::to_owned);
             Ok((bytes, ended, first))

@@ -136,7 +136,7 @@ mod tests {
     use std::net::TcpStream;
 
     use super::*;
-    use crate::io::sys::{self, Wanted};
+    use crate::io::sys::{self, PollRequest};
 
     /// Requests a page and answers scrapes like the loop, until the page was read.
     fn ask(scrapes: &mut Scrapes, address: SocketAddr, request: &str) -> String {
@@ -147,7 +147,7 @@ mod tests {
             stream.read_to_string(&mut page).map(|_| page)
         });
         while !page.is_finished() {
-            sys::wait(&[Wanted::read(scrapes.fd())], &mut Vec::new(), 1_000_000);
+            sys::wait(&[PollRequest::read(scrapes.fd())], &mut Vec::new(), 1_000_000);
             scrapes.answer(|| "closc_nic_up 1\n".to_owned());
         }
         page.join().expect("no panic").expect("it answers")

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::agent::{Agent, At};
+use crate::agent::{Agent, AgentContext};
 use crate::api::{self, Answer, LINE_MAX, Request};
-use crate::io::orders::{Begun, Caller, Orders};
+use crate::io::orders::{Caller, OrderStart, Orders};
 use crate::io::setup::SetupFault;
-use crate::io::sys::{self, Wanted};
+use crate::io::sys::{self, PollRequest};
 
 /// Maximum number of connections with a request.
 const CLIENTS_MAX: usize = 32;
@@ -112,11 +112,11 @@ impl Server {
     }
 
     /// Adds the descriptors to wait for.
-    pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
-        out.push(Wanted::read(self.requests.as_raw_fd()));
+    pub(crate) fn fds(&self, out: &mut Vec<PollRequest>) {
+        out.push(PollRequest::read(self.requests.as_raw_fd()));
         // The loop wakes up to send pending answers when the socket has space. Requests beyond the limit do not wake
         // it.
-        let of = |client: &Client| Wanted {
+        let of = |client: &Client| PollRequest {
             fd: client.stream.as_raw_fd(),
             read: client.reads(),
             write: !client.out.is_empty(),
@@ -143,7 +143,7 @@ impl Server {
     pub fn read(
         &mut self,
         agent: &mut Agent,
-        at: &At<'_>,
+        at: &AgentContext<'_>,
         unix: f64,
         save: &mut dyn FnMut(&Agent) -> Result<(), String>,
     ) -> Round {
@@ -213,7 +213,7 @@ impl Server {
     }
 
     /// Answers clients whose write has ended.
-    pub fn written(&mut self, agent: &Agent, at: &At<'_>) {
+    pub fn written(&mut self, agent: &Agent, at: &AgentContext<'_>) {
         for client in &mut self.clients {
             let Some(id) = client.waits_for else { continue };
             let view = agent.write_view(at, id);
@@ -265,7 +265,7 @@ fn answer(
     line: &[u8],
     (orders, (caller, since)): (&Orders, (&Caller, Option<u64>)),
     agent: &mut Agent,
-    (at, unix): (&At<'_>, f64),
+    (at, unix): (&AgentContext<'_>, f64),
     save: &mut dyn FnMut(&Agent) -> Result<(), String>,
 ) -> Option<Answer> {
     let request = match serde_json::from_slice::<Request>(line) {
@@ -273,9 +273,9 @@ fn answer(
         Err(error) => return Some(Answer::Now(api::fault(error))),
     };
     match orders.begin(&request, caller, (at.now_ns, since)) {
-        Begun::Yes => {}
-        Begun::Later => return None,
-        Begun::Refused(why) => return Some(Answer::Now(api::fault(why))),
+        OrderStart::Yes => {}
+        OrderStart::Later => return None,
+        OrderStart::Refused(why) => return Some(Answer::Now(api::fault(why))),
     }
     let is_audited = request.is_audited();
     let (answer, change) = api::respond(agent, at, request, unix);
@@ -447,7 +447,7 @@ mod tests {
         let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
-        let at = At { table: &table, now_ns: 1 };
+        let at = AgentContext { table: &table, now_ns: 1 };
         let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
         let mut serve = |server: &mut Server| {
             let (mut fds, mut ready) = (Vec::new(), Vec::new());
@@ -503,7 +503,7 @@ mod tests {
         let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
-        let at = At { table: &table, now_ns: 1 };
+        let at = AgentContext { table: &table, now_ns: 1 };
         let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
         let mut asks = UnixStream::connect(&path).unwrap();
         let line = format!("{:<99}\n", "{\"op\":\"reload\"}");
@@ -560,7 +560,7 @@ mod tests {
         let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
-        let at = At { table: &table, now_ns: 1 };
+        let at = AgentContext { table: &table, now_ns: 1 };
         let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
         let one = agent.metrics(&at).len();
         let streams: Vec<UnixStream> =
@@ -594,7 +594,7 @@ mod tests {
         let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
-        let at = At { table: &table, now_ns: 1 };
+        let at = AgentContext { table: &table, now_ns: 1 };
         let mut agent = Agent::new(&at, Options::default(), Region::Pattern { wrong: 0 }, 1).unwrap();
         for plane in 0..table.header().planes {
             agent.port(&at, plane, Some([2; 14]), true);
@@ -642,14 +642,18 @@ mod tests {
         server.set_orders(Orders::open(None, Some(place), ("table", b"")).unwrap());
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
-        let mut agent =
-            Agent::new(&At { table: &table, now_ns: 1 }, Options::default(), Region::Pattern { wrong: 0 }, 1)
-                .unwrap();
+        let mut agent = Agent::new(
+            &AgentContext { table: &table, now_ns: 1 },
+            Options::default(),
+            Region::Pattern { wrong: 0 },
+            1,
+        )
+        .unwrap();
         for plane in 0..table.header().planes {
-            agent.port(&At { table: &table, now_ns: 1 }, plane, Some([2; 14]), true);
+            agent.port(&AgentContext { table: &table, now_ns: 1 }, plane, Some([2; 14]), true);
         }
         let mut turn = |server: &mut Server, now_ns: u64| {
-            server.read(&mut agent, &At { table: &table, now_ns }, 0.0, &mut |_| Ok(()));
+            server.read(&mut agent, &AgentContext { table: &table, now_ns }, 0.0, &mut |_| Ok(()));
             server.flush();
         };
         let [mut orders, mut queries] = [(); 2].map(|()| UnixStream::connect(&path).unwrap());

@@ -239,7 +239,7 @@ pub fn send<'f>(
 /// Buffer for the control messages of a frame: its receive timestamp (`SCM_TIMESTAMPNS` of `socket(7)`).
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
-struct Beside([u8; 64]);
+struct ControlBuffer([u8; 64]);
 
 /// Maximum waiting time. A larger value means that the clock was set in between.
 const WAITED_MAX_NS: i128 = 1_000_000_000;
@@ -297,14 +297,14 @@ impl Inbox {
         // SAFETY: zeros are valid for each of these.
         let (mut headers, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
             unsafe { (zeroed(), zeroed()) };
-        let mut beside = [Beside([0; 64]); BATCH];
+        let mut beside = [ControlBuffer([0; 64]); BATCH];
         for (at, room) in self.bytes.chunks_exact_mut(self.each).enumerate().take(BATCH) {
             parts[at] = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
             let header = &mut headers[at].msg_hdr;
             header.msg_iov = &raw mut parts[at];
             header.msg_iovlen = 1;
             header.msg_control = beside[at].0.as_mut_ptr().cast();
-            header.msg_controllen = size_of::<Beside>() as _;
+            header.msg_controllen = size_of::<ControlBuffer>() as _;
         }
         let wait = std::ptr::null_mut();
         // SAFETY: each header points to its own buffers in this inbox and in `beside`, which outlive the call.
@@ -381,7 +381,7 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
 
 /// A descriptor, and the events to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct PollRequest {
     /// The descriptor; negative for none.
     pub(crate) fd: RawFd,
     /// Whether to wait for data to read.
@@ -390,20 +390,20 @@ pub(crate) struct Wanted {
     pub(crate) write: bool,
 }
 
-impl Wanted {
+impl PollRequest {
     /// Waits for something to read.
-    pub(crate) fn read(fd: RawFd) -> Wanted {
-        Wanted { fd, read: true, write: false }
+    pub(crate) fn read(fd: RawFd) -> PollRequest {
+        PollRequest { fd, read: true, write: false }
     }
 }
 
 /// Waits until one of the descriptors is ready, or until the timeout. `ready` contains a flag for each.
-pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
+pub(crate) fn wait(fds: &[PollRequest], ready: &mut Vec<bool>, timeout_ns: u64) {
     let flag = |is: bool, event| if is { event } else { 0 };
-    let events = |wanted: &Wanted| flag(wanted.read, libc::POLLIN) | flag(wanted.write, libc::POLLOUT);
+    let events = |wanted: &PollRequest| flag(wanted.read, libc::POLLIN) | flag(wanted.write, libc::POLLOUT);
     // Skip descriptors without a requested event, because they would wake the caller when their peer closes.
-    let of = |wanted: &Wanted| if wanted.read || wanted.write { wanted.fd } else { -1 };
-    let poll = |wanted: &Wanted| libc::pollfd { fd: of(wanted), events: events(wanted), revents: 0 };
+    let of = |wanted: &PollRequest| if wanted.read || wanted.write { wanted.fd } else { -1 };
+    let poll = |wanted: &PollRequest| libc::pollfd { fd: of(wanted), events: events(wanted), revents: 0 };
     let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
     let timeout = libc::timespec {
         tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,

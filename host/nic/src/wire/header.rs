@@ -191,7 +191,7 @@ pub fn write_outer(
     addresses: (&[u8; 16], &[u8; 16]),
     (entropy, traffic_class): (u32, u8),
     sequence: Option<(&Sequence, u16)>,
-    (next, payload_len): (Next, usize),
+    (next, payload_len): (NextHeader, usize),
 ) -> usize {
     let option = if sequence.is_some() { OPTION_LEN } else { 0 };
     let start = room.len() - HEADER_LEN - option;
@@ -219,7 +219,7 @@ pub fn write_outer(
 /// The header after the outer headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Next {
+pub enum NextHeader {
     /// A message.
     Udp = PROTO_UDP,
     /// A packet of the node.

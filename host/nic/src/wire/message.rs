@@ -124,7 +124,7 @@ pub struct Status {
 
 /// A report of a trimmed packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct TrimReport {
     /// Epoch of the sender of the packet.
     pub epoch: u16,
     /// Its number.
@@ -154,7 +154,7 @@ pub enum Message<'a> {
     /// The status of a write.
     Status(Status),
     /// A report of a trimmed packet.
-    Cut(Cut),
+    Cut(TrimReport),
 }
 
 /// Reads bytes from the front. Missing bytes are an error.
@@ -251,7 +251,7 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
             Message::Chunk(Chunk { write, total, target, offset, unit, data: r.0 })
         }
         6 => Message::Status(status(&mut r)?),
-        7 => Message::Cut(Cut {
+        7 => Message::Cut(TrimReport {
             epoch: r.u16()?,
             number: r.u32()?,
             entropy: r.u32()?,
@@ -367,7 +367,7 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     w.len
 }
 
-fn write_cut(w: &mut Writer<'_>, c: &Cut) {
+fn write_cut(w: &mut Writer<'_>, c: &TrimReport) {
     w.put(&c.epoch.to_be_bytes());
     for number in [c.number, c.entropy] {
         w.put(&number.to_be_bytes());

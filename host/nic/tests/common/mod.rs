@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use closc_nic::agent::{Agent, At, Options};
+use closc_nic::agent::{Agent, AgentContext, Options};
 use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
-use closc_nic::wire::{self, Identity, Next, Sequence};
+use closc_nic::wire::{self, Identity, NextHeader, Sequence};
 use closc_paths::write::{Body, write};
 use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
 
@@ -29,7 +29,12 @@ pub(crate) fn identity() -> Identity {
 }
 
 /// Makes a frame that is valid up to the parts that a test fills in.
-pub(crate) fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(
+    source: [u8; 16],
+    sequence: Option<Sequence>,
+    next: NextHeader,
+    payload: &[u8],
+) -> Vec<u8> {
     let own = identity();
     let mut room = vec![0; 80];
     let mut to = [0; 16];
@@ -44,7 +49,7 @@ pub(crate) fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, pa
         (next, payload.len()),
     );
     let mut frame = [&room[start..], payload].concat();
-    if next == Next::Udp {
+    if next == NextHeader::Udp {
         wire::seal(&mut frame);
     }
     frame
@@ -205,7 +210,7 @@ impl<'a> Net<'a> {
     }
 
     fn agent(&self, n: usize, epoch: u16, region: Region) -> Agent {
-        let at = At { table: self.tables[n], now_ns: self.now_ns };
+        let at = AgentContext { table: self.tables[n], now_ns: self.now_ns };
         Agent::new(&at, self.options, region, epoch).unwrap()
     }
 
@@ -240,8 +245,8 @@ impl<'a> Net<'a> {
         self.agents[n].port(&at, plane, Some(ethernet), up);
     }
 
-    pub(crate) fn at(&self, n: usize) -> At<'a> {
-        At { table: self.tables[n], now_ns: self.now_ns }
+    pub(crate) fn at(&self, n: usize) -> AgentContext<'a> {
+        AgentContext { table: self.tables[n], now_ns: self.now_ns }
     }
 
     /// Freezes an agent that was about to sleep, or resumes it.

@@ -7,7 +7,7 @@ use super::List;
 use crate::make::DROP;
 use crate::make::exact;
 use crate::section::Section;
-use crate::step::{DENIED, IN_USE, INVALID, NOT_FOUND, OK, PRIMARY, Received, Sender, Step, accept};
+use crate::step::{DENIED, ExpectedMessage, IN_USE, INVALID, NOT_FOUND, OK, PRIMARY, Sender, Step, accept};
 
 /// A device that no server is likely to have.
 const NO_DEVICE: u64 = 0x7fff_ffff_ffff_fff1;
@@ -30,7 +30,7 @@ fn of_role(name: &str) -> v1::MasterArbitrationUpdate {
 }
 
 fn receive(name: &'static str, code: Code, election: Option<i64>) -> Step {
-    Step::Receive(name, Received::Arbitration(code, election))
+    Step::Receive(name, ExpectedMessage::Arbitration(code, election))
 }
 
 fn by(election: Option<i64>) -> Sender {
@@ -140,7 +140,7 @@ fn without_election_id(list: &mut List<'_>) {
 }
 
 fn end(name: &'static str, codes: crate::step::Codes) -> Step {
-    Step::Receive(name, Received::End(codes))
+    Step::Receive(name, ExpectedMessage::End(codes))
 }
 
 fn later_messages(list: &mut List<'_>) {

@@ -6,7 +6,7 @@ use closc_runtime::proto::v1;
 use v1::p4_data::Data;
 
 use super::List;
-use crate::make::{Call, Made, Maker, exact};
+use crate::make::{Call, EntityResult, Maker, exact};
 use crate::section::Section;
 use crate::step::{
     EXISTS, FULL, INVALID, NOT_FOUND, RANGE, Step, accept, optional, read, refuse, try_accept,
@@ -31,8 +31,8 @@ fn indices(
     list: &mut List<'_>,
     section: Section,
     [wrong_type, negative, past_the_end]: [&'static str; 3],
-    make: fn(Maker<'_>, Option<i64>) -> Made<v1::Entity>,
-    size: fn(Maker<'_>) -> Made<u64>,
+    make: fn(Maker<'_>, Option<i64>) -> EntityResult<v1::Entity>,
+    size: fn(Maker<'_>) -> EntityResult<u64>,
 ) {
     list.add(section, wrong_type, "a cell is neither inserted nor deleted", move |maker| {
         Ok(vec![
@@ -98,7 +98,7 @@ fn counters(list: &mut List<'_>) {
     });
 }
 
-fn direct(maker: Maker<'_>) -> Made<(v1::TableEntry, v1::TableEntry)> {
+fn direct(maker: Maker<'_>) -> EntityResult<(v1::TableEntry, v1::TableEntry)> {
     let fields = [None, exact(&[1])];
     Ok((maker.entry("ternary_kind", &fields, 1, MARK)?, maker.key("ternary_kind", &fields, 1)?))
 }

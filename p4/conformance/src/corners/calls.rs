@@ -5,7 +5,7 @@ use tonic::Code;
 use v1::write_request::Atomicity;
 
 use super::List;
-use crate::make::{DROP, Made, Maker, exact, lpm};
+use crate::make::{DROP, EntityResult, Maker, exact, lpm};
 use crate::section::Section;
 use crate::step::{
     ANY_FAILURE, EXISTS, IN_USE, INVALID, NOT_FOUND, OK, Sender, Step, accept, optional, read, refuse,
@@ -18,7 +18,7 @@ pub(super) fn add(list: &mut List<'_>) {
     reads(list);
 }
 
-fn dropping(maker: Maker<'_>, key: u8) -> Made<v1::TableEntry> {
+fn dropping(maker: Maker<'_>, key: u8) -> EntityResult<v1::TableEntry> {
     maker.entry("exact_dst", &[exact(&[key])], 0, DROP)
 }
 
@@ -65,7 +65,7 @@ fn write(list: &mut List<'_>) {
 }
 
 /// Returns a batch whose second update fails, because its key exists already. The first and the third are valid.
-fn half_good(maker: Maker<'_>) -> Made<Vec<v1::Update>> {
+fn half_good(maker: Maker<'_>) -> EntityResult<Vec<v1::Update>> {
     let last = maker.entry("lpm_src", &[lpm(&[1, 0, 0, 0, 0, 0], 8)], 0, DROP)?;
     Ok(vec![
         v1::Update::insert(dropping(maker, 2)?),

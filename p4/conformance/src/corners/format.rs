@@ -3,7 +3,7 @@
 use closc_runtime::proto::v1;
 
 use super::List;
-use crate::make::{DROP, Made, Maker, exact, lpm, ternary};
+use crate::make::{DROP, EntityResult, Maker, exact, lpm, ternary};
 use crate::section::Section;
 use crate::step::{EXISTS, INVALID, RANGE, Step, accept, read, refuse};
 
@@ -99,7 +99,7 @@ fn symmetry(list: &mut List<'_>) {
 
 const MARK: crate::make::Call<'static> = ("mark", &[&[1]]);
 
-fn keyed(maker: Maker<'_>, key: &[u8], port: &[u8]) -> Made<v1::TableEntry> {
+fn keyed(maker: Maker<'_>, key: &[u8], port: &[u8]) -> EntityResult<v1::TableEntry> {
     maker.entry("exact_dst", &[exact(key)], 0, ("send", &[port]))
 }
 
@@ -152,8 +152,8 @@ fn bytestrings(list: &mut List<'_>) {
 }
 
 fn too_wide(list: &mut List<'_>) {
-    let mut wide = |id, rule, make: fn(Maker<'_>) -> Made<v1::TableEntry>| {
-        list.add(Section::Bytestrings, id, rule, |maker| -> Made<Vec<Step>> {
+    let mut wide = |id, rule, make: fn(Maker<'_>) -> EntityResult<v1::TableEntry>| {
+        list.add(Section::Bytestrings, id, rule, |maker| -> EntityResult<Vec<Step>> {
             Ok(vec![refuse(v1::Update::insert(make(maker)?), RANGE)])
         });
     };

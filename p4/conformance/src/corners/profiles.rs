@@ -6,7 +6,7 @@ use v1::action_profile_group::member::WatchKind;
 use v1::table_action::Type as ActionForm;
 
 use super::List;
-use crate::make::{Call, DROP, Made, Maker, exact, set_of, with_action};
+use crate::make::{Call, DROP, EntityResult, Maker, exact, set_of, with_action};
 use crate::section::Section;
 use crate::step::{
     EXISTS, FULL, IN_USE, INVALID, NOT_FOUND, Step, accept, optional, read, refuse, try_accept,
@@ -30,7 +30,7 @@ pub(super) fn add(list: &mut List<'_>) {
     selection(list);
 }
 
-fn insert(maker: Maker<'_>, profile: &str, id: u32) -> Made<Step> {
+fn insert(maker: Maker<'_>, profile: &str, id: u32) -> EntityResult<Step> {
     Ok(accept(v1::Update::insert(maker.member(profile, id, Some(SEND))?)))
 }
 
@@ -80,7 +80,7 @@ fn members(list: &mut List<'_>) {
     });
     list.add(section, "member-full", "a profile that is full is RESOURCE_EXHAUSTED", |maker| {
         let size = u32::try_from(maker.info.profile(PLAIN)?.size).unwrap_or(0);
-        let mut steps: Made<Vec<Step>> = (1..=size).map(|id| insert(maker, PLAIN, id)).collect();
+        let mut steps: EntityResult<Vec<Step>> = (1..=size).map(|id| insert(maker, PLAIN, id)).collect();
         if let Ok(steps) = &mut steps {
             steps.push(refuse(v1::Update::insert(maker.member(PLAIN, size + 1, Some(SEND))?), FULL));
         }
@@ -199,14 +199,14 @@ fn group_members(list: &mut List<'_>) {
     });
 }
 
-fn sized(maker: Maker<'_>, weights: [i32; 2], max_size: i32) -> Made<v1::ActionProfileGroup> {
+fn sized(maker: Maker<'_>, weights: [i32; 2], max_size: i32) -> EntityResult<v1::ActionProfileGroup> {
     let group = maker.group(GROUPS, 1, &[(1, weights[0]), (2, weights[1])])?;
     Ok(v1::ActionProfileGroup { max_size, ..group })
 }
 
 fn sizes(list: &mut List<'_>) {
     let section = Section::Groups;
-    let members = |maker: Maker<'_>| -> Made<Vec<Step>> {
+    let members = |maker: Maker<'_>| -> EntityResult<Vec<Step>> {
         Ok(vec![insert(maker, GROUPS, 1)?, insert(maker, GROUPS, 2)?])
     };
     list.add(section, "group-max-size-kept", "a maximum size is read as it was written", move |maker| {
@@ -247,7 +247,7 @@ fn weights(list: &mut List<'_>) {
     refused("group-weight-negative", "a weight is not negative", -1);
 }
 
-fn watching(maker: Maker<'_>, port: &[u8]) -> Made<v1::ActionProfileGroup> {
+fn watching(maker: Maker<'_>, port: &[u8]) -> EntityResult<v1::ActionProfileGroup> {
     let mut group = maker.group(GROUPS, 1, &[(1, 1)])?;
     group.members[0].watch_kind = Some(WatchKind::WatchPort(port.to_vec()));
     Ok(group)
@@ -332,7 +332,7 @@ fn sets(list: &mut List<'_>) {
     });
 }
 
-fn selected(maker: Maker<'_>, mode: i32, size: i32) -> Made<v1::TableEntry> {
+fn selected(maker: Maker<'_>, mode: i32, size: i32) -> EntityResult<v1::TableEntry> {
     let mut entry = maker.set(1, &[1, 2])?;
     let set = set_of(&mut entry);
     (set.action_selection_mode, set.size_semantics) = (mode, size);

@@ -4,9 +4,9 @@ use closc_runtime::proto::v1;
 use v1::stream_message_request::Update as Request;
 
 use super::List;
-use crate::make::{Made, Maker};
+use crate::make::{EntityResult, Maker};
 use crate::section::Section;
-use crate::step::{Details, INVALID, PRIMARY, Received, Step};
+use crate::step::{Details, ExpectedMessage, INVALID, PRIMARY, Step};
 
 pub(super) fn add(list: &mut List<'_>) {
     packets(list);
@@ -14,7 +14,7 @@ pub(super) fn add(list: &mut List<'_>) {
 }
 
 /// Returns a packet-out with modified metadata.
-fn packet(maker: Maker<'_>, change: impl FnOnce(&mut Vec<v1::PacketMetadata>)) -> Made<Request> {
+fn packet(maker: Maker<'_>, change: impl FnOnce(&mut Vec<v1::PacketMetadata>)) -> EntityResult<Request> {
     let values = [vec![7], vec![0]];
     let header = maker.header("packet_out")?.into_iter().zip(values);
     let mut metadata = header.map(|(metadata_id, value)| v1::PacketMetadata { metadata_id, value }).collect();
@@ -31,7 +31,7 @@ fn packets(list: &mut List<'_>) {
             Ok(vec![
                 Step::Send(PRIMARY, packet(maker, |_| {})?),
                 Step::Arbitrate(PRIMARY, v1::MasterArbitrationUpdate::default(), Some(0)),
-                Step::Receive(PRIMARY, Received::Arbitration(tonic::Code::Ok, Some(0))),
+                Step::Receive(PRIMARY, ExpectedMessage::Arbitration(tonic::Code::Ok, Some(0))),
             ])
         },
     );
@@ -39,11 +39,11 @@ fn packets(list: &mut List<'_>) {
 
 fn errors(list: &mut List<'_>) {
     let section = Section::StreamErrors;
-    let mut refused = |id, rule, details, make: fn(Maker<'_>) -> Made<Request>| {
+    let mut refused = |id, rule, details, make: fn(Maker<'_>) -> EntityResult<Request>| {
         list.add(section, id, rule, move |maker| {
             Ok(vec![
                 Step::Send(PRIMARY, make(maker)?),
-                Step::Receive(PRIMARY, Received::Error(INVALID, details)),
+                Step::Receive(PRIMARY, ExpectedMessage::Error(INVALID, details)),
             ])
         });
     };

@@ -3,7 +3,9 @@
 use closc_runtime::proto::v1;
 
 use super::List;
-use crate::make::{Call, DROP, Field, Made, Maker, exact, lpm, optional, range, ternary, with_action};
+use crate::make::{
+    Call, DROP, EntityResult, Field, Maker, exact, lpm, optional, range, ternary, with_action,
+};
 use crate::section::Section;
 use crate::step::{DENIED, EXISTS, INVALID, NOT_FOUND, Step, accept, read, refuse};
 
@@ -28,10 +30,10 @@ pub(super) fn add(list: &mut List<'_>) {
 }
 
 /// The id and rule of a corner, and the table, key, priority and action of an entry that must be rejected.
-type Refused<'c> = (&'static str, &'static str, &'static str, &'c [Field], i32, Call<'c>);
+type RejectedEntry<'c> = (&'static str, &'static str, &'static str, &'c [Field], i32, Call<'c>);
 
 /// Adds corners that each insert one entry that must be rejected.
-fn refused(list: &mut List<'_>, section: Section, corners: &[Refused<'_>]) {
+fn refused(list: &mut List<'_>, section: Section, corners: &[RejectedEntry<'_>]) {
     for (id, rule, table, fields, priority, action) in corners {
         list.add(section, id, rule, |maker| {
             let entry = maker.entry(table, fields, *priority, *action)?;
@@ -279,7 +281,7 @@ fn priorities(list: &mut List<'_>) {
 }
 
 /// Returns an entry with a modified action call.
-fn called(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> Made<v1::TableEntry> {
+fn called(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> EntityResult<v1::TableEntry> {
     let mut call = maker.call(("send", &[&[1]]))?;
     change(&mut call);
     Ok(with_action(maker.key("exact_dst", &[exact(&[1])], 0)?, v1::table_action::Type::Action(call)))
@@ -287,7 +289,7 @@ fn called(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> Made<v1::Ta
 
 fn actions(list: &mut List<'_>) {
     let section = Section::ActionSpecification;
-    let mut refused = |id, rule, codes, make: fn(Maker<'_>) -> Made<v1::TableEntry>| {
+    let mut refused = |id, rule, codes, make: fn(Maker<'_>) -> EntityResult<v1::TableEntry>| {
         list.add(section, id, rule, |maker| Ok(vec![refuse(v1::Update::insert(make(maker)?), codes)]));
     };
     refused("action-missing", "INSERT has an action", INVALID, |maker| {
@@ -317,7 +319,7 @@ fn actions(list: &mut List<'_>) {
 
 fn action_forms(list: &mut List<'_>) {
     let section = Section::ActionSpecification;
-    let mut refused = |id, rule, codes, make: fn(Maker<'_>) -> Made<v1::TableEntry>| {
+    let mut refused = |id, rule, codes, make: fn(Maker<'_>) -> EntityResult<v1::TableEntry>| {
         list.add(section, id, rule, |maker| Ok(vec![refuse(v1::Update::insert(make(maker)?), codes)]));
     };
     refused("action-foreign", "an action of another table is refused", INVALID, |maker| {
@@ -451,11 +453,11 @@ fn constants(list: &mut List<'_>) {
 
 fn wildcards(list: &mut List<'_>) {
     let section = Section::TableWildcards;
-    let two = |maker: Maker<'_>| -> Made<[v1::TableEntry; 2]> {
+    let two = |maker: Maker<'_>| -> EntityResult<[v1::TableEntry; 2]> {
         let one = maker.entry("exact_dst", &[exact(&[1])], 0, ("send", &[&[1]]))?;
         Ok([one, maker.entry("exact_dst", &[exact(&[2])], 0, DROP)?])
     };
-    let begin = move |maker: Maker<'_>| -> Made<Vec<Step>> {
+    let begin = move |maker: Maker<'_>| -> EntityResult<Vec<Step>> {
         Ok(two(maker)?.map(|entry| accept(v1::Update::insert(entry))).into())
     };
     list.add(
@@ -505,7 +507,7 @@ fn filters(list: &mut List<'_>) {
         ])
     });
     list.add(section, "read-by-metadata", "metadata read the entries with them", |maker| {
-        let of = |key: u8, metadata: &[u8]| -> Made<v1::TableEntry> {
+        let of = |key: u8, metadata: &[u8]| -> EntityResult<v1::TableEntry> {
             let entry = maker.entry("exact_dst", &[exact(&[key])], 0, DROP)?;
             Ok(v1::TableEntry { metadata: metadata.to_vec(), ..entry })
         };

@@ -7,7 +7,7 @@
 use closc_artefacts::site::is_of_site;
 
 use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
-use super::system::{Held, Making, Step, System, Texts};
+use super::system::{ChangeParameters, Step, System, SystemState, Texts};
 use crate::folders::Place;
 
 /// The file.
@@ -174,7 +174,7 @@ impl System for Eos {
         )
     }
 
-    fn held(&self, output: &str) -> Result<Held, String> {
+    fn held(&self, output: &str) -> Result<SystemState, String> {
         let begins = output.find("! Command: show running-config");
         let (head, text) = output.split_at(begins.ok_or("the switch printed no running configuration")?);
         let running = lines(text.lines().map(str::trim_end));
@@ -184,14 +184,14 @@ impl System for Eos {
         let digest = blake3::hash(running.as_bytes()).to_string();
         let sections = [("running", running), ("head", head.to_owned())];
         let sections = sections.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
-        Ok(Held { sections, digest, pending })
+        Ok(SystemState { sections, digest, pending })
     }
 
     fn read_more(&self) -> Option<String> {
         Some(format!("{START}show running-config all\nexit\n"))
     }
 
-    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+    fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
         let wanted = wanted_facts(wanted)?;
         let (own, _) = split(held.section("running"), &wanted);
         let all = facts(held.section("more"));
@@ -206,14 +206,19 @@ impl System for Eos {
         Ok(found)
     }
 
-    fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
+    fn places(&self, wanted: &Texts, held: &SystemState) -> Result<Option<Vec<String>>, String> {
         let (_, site) = split(held.section("running"), &wanted_facts(wanted)?);
         let own = wanted.get(FILE).map_or("", String::as_str);
         let heads = site.into_iter().filter(|line| !line.starts_with(' ')).map(str::to_owned);
         Ok(Some(blocks(own).iter().map(Block::head).chain(heads).collect()))
     }
 
-    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
+    fn apply(
+        &self,
+        wanted: &Texts,
+        held: &SystemState,
+        making: &ChangeParameters<'_>,
+    ) -> Result<Vec<Step>, String> {
         let (_, site) = split(held.section("running"), &wanted_facts(wanted)?);
         let name = session(making.run);
         let old = held.section("head").lines().flat_map(str::split_whitespace);
@@ -235,11 +240,11 @@ impl System for Eos {
         Ok(vec![Step { script: staged, rereads: true }, Step { script: committed, rereads: false }])
     }
 
-    fn abandon(&self, making: &Making<'_>) -> Option<String> {
+    fn abandon(&self, making: &ChangeParameters<'_>) -> Option<String> {
         Some(format!("{START}no configure session {}\nexit\n", session(making.run)))
     }
 
-    fn confirm(&self, _: &Place, pending: &str, _: &Held) -> String {
+    fn confirm(&self, _: &Place, pending: &str, _: &SystemState) -> String {
         let commit =
             if pending.is_empty() { String::new() } else { format!("configure session {pending} commit\n") };
         format!("{START}{commit}copy running-config startup-config\nexit\n")

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use closc_artefacts::paths::{DAEMONS, FRR_CONF};
 
 use super::facts::{Facts, Finding, SAVED, fact, findings, lines, paths};
-use super::system::{Held, Texts, begin};
+use super::system::{SystemState, Texts, begin};
 use crate::folders::Place;
 
 /// First words of top-level lines that belong to the site.
@@ -119,7 +119,7 @@ fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
 }
 
 /// Returns whether a fact is a default of this build of FRR.
-fn is_default(fact: &str, held: &Held) -> bool {
+fn is_default(fact: &str, held: &SystemState) -> bool {
     let last = fact.rsplit(" / ").next().unwrap_or_default();
     let is_width =
         || last.strip_prefix("maximum-paths ").is_some_and(|paths| paths == held.section(WIDTH).trim());
@@ -136,7 +136,7 @@ fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
 }
 
 /// Compares the running configuration and the startup file with the tree.
-pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
+pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Vec<Finding> {
     let (asked, live) = both(wanted, held.section(RUNNING));
     let missing: Facts = asked
         .difference(&live)
@@ -154,7 +154,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
             &Facts::new(),
         ));
     }
-    found.extend(super::saved::compare(DAEMONS, wanted, held));
+    found.extend(super::saved_files::compare(DAEMONS, wanted, held));
     found
 }
 
@@ -167,13 +167,13 @@ fn is_unprinted(fact: &str, asked: &Facts) -> bool {
 }
 
 /// The running configuration as a file.
-fn running(held: &Held) -> String {
+fn running(held: &SystemState) -> String {
     let all = held.section(RUNNING).lines();
     lines(all.filter(|line| !AROUND.iter().any(|words| line.starts_with(words))))
 }
 
 /// The state of FRR, as files of a tree.
-pub(super) fn texts(wanted: &Texts, held: &Held) -> Texts {
+pub(super) fn texts(wanted: &Texts, held: &SystemState) -> Texts {
     let saved = Texts::from([(FRR_CONF.to_owned(), held.section("saved frr.conf").to_owned())]);
     // The startup file keeps its order, its comments and the name of the switch.
     let is_saved = !saved[FRR_CONF].is_empty() && compare(&saved, held).is_empty();
@@ -189,14 +189,14 @@ pub(super) const CHANGE: &str = "frr.change";
 pub(super) const BEFORE: &str = "frr.before";
 
 /// Returns the files that a change needs.
-pub(super) fn changes(wanted: &Texts, held: &Held) -> Texts {
+pub(super) fn changes(wanted: &Texts, held: &SystemState) -> Texts {
     let daemons = wanted.get(DAEMONS).map(|text| (DAEMONS, text.clone()));
     let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, running(held))];
     files.into_iter().chain(daemons).map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
 /// Returns the complete file: the site's part of the running configuration, and the file of the tree.
-fn whole(wanted: &Texts, held: &Held) -> String {
+fn whole(wanted: &Texts, held: &SystemState) -> String {
     let asked = wanted.get(FRR_CONF).map_or("", String::as_str);
     let (known, live) = both(wanted, held.section(RUNNING));
     let all = normal(held.section(RUNNING));
@@ -221,7 +221,7 @@ fn whole(wanted: &Texts, held: &Held) -> String {
 
 /// Returns the commands for `vtysh` that change the running configuration to the file, for a system without FRR's
 /// `frr-reload.py`.
-fn commands(wanted: &Texts, held: &Held) -> String {
+fn commands(wanted: &Texts, held: &SystemState) -> String {
     let (asked, live) = both(wanted, held.section(RUNNING));
     let asked_text = wanted.get(FRR_CONF).map_or("", String::as_str);
     let mut text = String::new();

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::system::{Held, Making, Texts, begin, sections};
+use super::system::{ChangeParameters, SystemState, Texts, begin, sections};
 use crate::folders::Place;
 use crate::sonic::{put, whole};
 
@@ -53,7 +53,7 @@ pub(super) fn read(place: &Place, held: &str) -> String {
 }
 
 /// Parses the output of [`read`].
-pub(super) fn held(output: &str) -> Result<Held, String> {
+pub(super) fn held(output: &str) -> Result<SystemState, String> {
     let mut found = sections(output);
     let head = found.remove(PENDING).ok_or("the switch printed no sections")?;
     let digest = head.lines().last().and_then(|line| line.split(' ').next()).unwrap_or_default();
@@ -61,12 +61,12 @@ pub(super) fn held(output: &str) -> Result<Held, String> {
         return Err("sha256sum printed no digest".to_owned());
     }
     let pending = head.lines().next().filter(|_| head.lines().count() > 1).map(str::to_owned);
-    Ok(Held { sections: found, digest: digest.to_owned(), pending })
+    Ok(SystemState { sections: found, digest: digest.to_owned(), pending })
 }
 
 /// Compares the switch with the state that was read, keeps the earlier state, arms the rollback, then changes the
 /// switch.
-pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
+pub(super) fn apply(change: &Change<'_>, making: &ChangeParameters<'_>) -> String {
     let (state, run) = (&making.place.state, making.run);
     let Change { held, digest, before, new, note, go, back } = change;
     let mut body = format!(

@@ -5,7 +5,7 @@
 //! and of `lo` only what the tree sets; an unknown command is an error. Policy rules are facts that no file of a tree
 //! has.
 
-mod asked;
+mod kernel_target;
 mod route;
 mod rules;
 
@@ -16,8 +16,8 @@ use closc_artefacts::paths::{DEVICES_BATCH, IP_BATCH, SYSCTL_CONF};
 use serde_json::Value;
 
 use super::facts::{Facts, Finding, findings, lines};
-use super::system::{Held, Texts, begin};
-use asked::{Asked, Family, SCOPE, covers};
+use super::system::{SystemState, Texts, begin};
+use kernel_target::{Family, KernelTarget, SCOPE, covers};
 
 /// Settings of one port, in `link set dev PORT`.
 const LINK: [&str; 3] = ["address", "mtu", "addrgenmode"];
@@ -110,7 +110,7 @@ fn setting_facts(settings: &BTreeMap<String, String>) -> Facts {
 }
 
 /// Compares the kernel with the files of a tree.
-pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
     let (asked, live) = both(wanted, held)?;
     let missing: Facts = asked.facts.difference(&live).cloned().collect();
     let unexpected: Facts = live.difference(&asked.facts).cloned().collect();
@@ -143,7 +143,7 @@ fn is_same_tick(wanted: &str, live: &str) -> bool {
 }
 
 /// Returns the wanted settings, and those of the kernel.
-fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
+fn kept_settings(wanted: &Texts, held: &SystemState) -> (Facts, Facts) {
     let asked = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
     let by_path: BTreeMap<String, &String> = asked.keys().map(|key| (path_of(key), key)).collect();
     let lines = held.section("sysctl").lines().filter_map(|line| line.split_once(':'));
@@ -158,8 +158,8 @@ fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
 }
 
 /// Returns the target state, and the facts of the kernel that it covers.
-fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
-    let mut asked = Asked::read(wanted)?;
+fn both(wanted: &Texts, held: &SystemState) -> Result<(KernelTarget, Facts), String> {
+    let mut asked = KernelTarget::read(wanted)?;
     let json = |name: &str| -> Result<Vec<Value>, String> {
         let text = held.section(name).trim();
         if text.is_empty() {
@@ -201,7 +201,7 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn links(all: &[Value], asked: &Asked, live: &mut Facts) {
+fn links(all: &[Value], asked: &KernelTarget, live: &mut Facts) {
     for link in all.iter().filter(|link| asked.ports.contains(text(link, "ifname"))) {
         let port = text(link, "ifname");
         let head = format!("link set dev {port} ");
@@ -230,7 +230,7 @@ fn links(all: &[Value], asked: &Asked, live: &mut Facts) {
     }
 }
 
-fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
+fn addresses(all: &[Value], asked: &KernelTarget, live: &mut Facts) {
     for link in all.iter().filter(|link| asked.ports.contains(text(link, "ifname"))) {
         let port = text(link, "ifname");
         for address in link.get("addr_info").and_then(Value::as_array).into_iter().flatten() {
@@ -249,7 +249,7 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
 
 /// Returns whether a route is compared: it uses a port of the tree, or is in a block of the fabric. Every IPv6 route
 /// that drops packets is compared, and those of IPv4 in a fabric with IPv4.
-fn is_compared(route: &Value, family: Family, asked: &Asked) -> bool {
+fn is_compared(route: &Value, family: Family, asked: &KernelTarget) -> bool {
     let prefix = family.prefix(text(route, "dst"));
     let is_of_fabric = |port: &str| asked.ports.contains(port) || asked.is_in_block(&prefix);
     if route::drops(text(route, "type")) {
@@ -287,7 +287,7 @@ pub(super) struct Moves {
 }
 
 /// Computes the changes.
-pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
+pub(super) fn moves(wanted: &Texts, held: &SystemState) -> Result<Moves, String> {
     let (asked, live) = both(wanted, held)?;
     let (kept, now) = kept_settings(wanted, held);
     let of = |option: &str| -> [Facts; 2] {
@@ -321,13 +321,13 @@ pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
 /// Returns the startup files if the kernel has their state; otherwise the state of the kernel, as files of a tree.
 ///
 /// The startup files can have ports and settings that the new tree lacks. They are part of the earlier state.
-pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
+pub(super) fn texts(wanted: &Texts, held: &SystemState) -> Result<Texts, String> {
     let mut saved: Texts = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF]
         .into_iter()
         .map(|file| (file.to_owned(), held.section(&format!("saved {file}")).to_owned()))
         .filter(|(_, text)| !text.is_empty())
         .collect();
-    let asked = Asked::read(wanted)?;
+    let asked = KernelTarget::read(wanted)?;
     let mut scope = asked.scope();
     let unread = unread_settings(&saved, wanted);
     if let Some(text) = saved.get_mut(IP_BATCH) {
@@ -335,7 +335,7 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
         if is_running(&saved, &unread, held) {
             return Ok(saved);
         }
-        scope = Asked::read(&saved).map_or(scope, |earlier| earlier.scope());
+        scope = KernelTarget::read(&saved).map_or(scope, |earlier| earlier.scope());
     }
     let mut wider = wanted.clone();
     let _ = write!(wider.entry(IP_BATCH.to_owned()).or_default(), "\n{scope}");
@@ -366,7 +366,7 @@ fn unread_settings(saved: &Texts, wanted: &Texts) -> Facts {
 }
 
 /// Returns whether the kernel runs the startup files, apart from settings that were not read.
-fn is_running(saved: &Texts, unread: &Facts, held: &Held) -> bool {
+fn is_running(saved: &Texts, unread: &Facts, held: &SystemState) -> bool {
     let mut read = saved.clone();
     if let Some(text) = read.get_mut(SYSCTL_CONF) {
         let all = setting_facts(&settings(text));
@@ -502,9 +502,9 @@ mod tests {
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     }
 
-    fn held_of(sections: &[(&str, &str)]) -> Held {
+    fn held_of(sections: &[(&str, &str)]) -> SystemState {
         let sections = sections.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        Held { sections, digest: String::new(), pending: None }
+        SystemState { sections, digest: String::new(), pending: None }
     }
 
     const TREE: &str = "link set dev eth1 up\naddress replace fd00::1/127 dev eth1 nodad\n\

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::facts::{Facts, Finding, SAVED, findings};
 use super::guard::{self, Change};
-use super::system::{Held, Making, Step, System, Texts, begin};
+use super::system::{ChangeParameters, Step, System, SystemState, Texts, begin};
 use crate::folders::Place;
 
 /// The file of the tree.
@@ -138,7 +138,7 @@ fn wanted_leaves(wanted: &Texts) -> Result<Leaves, String> {
     leaves(text).map_err(|reason| format!("`{FILE}`: {reason}"))
 }
 
-fn applied(held: &Held) -> Result<Leaves, String> {
+fn applied(held: &SystemState) -> Result<Leaves, String> {
     leaves(held.section("applied"))
         .map_err(|reason| format!("the output of `nv config show` cannot be read: {reason}"))
 }
@@ -192,11 +192,11 @@ impl System for Nvue {
         guard::read(place, &printed(place))
     }
 
-    fn held(&self, output: &str) -> Result<Held, String> {
+    fn held(&self, output: &str) -> Result<SystemState, String> {
         guard::held(output)
     }
 
-    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+    fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
         let asked = wanted_leaves(wanted)?;
         let (own, _) = split(&applied(held)?, &asked);
         let (asked_facts, live) = (facts(&asked), facts(&own));
@@ -214,13 +214,18 @@ impl System for Nvue {
         Ok(found)
     }
 
-    fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
+    fn places(&self, wanted: &Texts, held: &SystemState) -> Result<Option<Vec<String>>, String> {
         let asked = wanted_leaves(wanted)?;
         let (_, site) = split(&applied(held)?, &asked);
         Ok(Some(site.keys().chain(asked.keys()).map(|path| path.join(".")).collect()))
     }
 
-    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
+    fn apply(
+        &self,
+        wanted: &Texts,
+        held: &SystemState,
+        making: &ChangeParameters<'_>,
+    ) -> Result<Vec<Step>, String> {
         let asked = wanted_leaves(wanted)?;
         let live = applied(held)?;
         let (_, mut whole) = split(&live, &asked);
@@ -258,11 +263,11 @@ impl System for Nvue {
         Ok(vec![Step { script: guard::apply(&change, making), rereads: false }])
     }
 
-    fn abandon(&self, _: &Making<'_>) -> Option<String> {
+    fn abandon(&self, _: &ChangeParameters<'_>) -> Option<String> {
         None
     }
 
-    fn confirm(&self, place: &Place, _: &str, _: &Held) -> String {
+    fn confirm(&self, place: &Place, _: &str, _: &SystemState) -> String {
         let mut save = String::new();
         let _ = write!(
             save,

@@ -10,7 +10,7 @@ use closc_artefacts::paths::TC_BATCH;
 use serde_json::Value;
 
 use super::facts::{self, Facts, Finding, findings};
-use super::system::{Held, Texts, begin};
+use super::system::{SystemState, Texts, begin};
 
 /// Parameters of `red` that the kernel prints as they were written.
 const RED: [&str; 3] = ["limit", "min", "max"];
@@ -41,7 +41,7 @@ pub(super) fn read(wanted: &Texts) -> String {
 }
 
 /// Returns a file that restores the earlier queues: the startup file, or commands that remove closc's queues.
-pub(super) fn before(wanted: &Texts, held: &Held) -> String {
+pub(super) fn before(wanted: &Texts, held: &SystemState) -> String {
     let saved = held.section(&format!("saved {TC_BATCH}"));
     if !saved.is_empty() {
         return saved.to_owned();
@@ -50,7 +50,7 @@ pub(super) fn before(wanted: &Texts, held: &Held) -> String {
 }
 
 /// Compares queues with the file.
-pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+pub(super) fn compare(wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
     let mut asked = Facts::new();
     for line in lines(wanted) {
         let words: Vec<&str> = line.split_whitespace().collect();

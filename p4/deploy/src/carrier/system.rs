@@ -13,7 +13,7 @@ use crate::folders::Place;
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Parameters of a change.
-pub(super) struct Making<'a> {
+pub(super) struct ChangeParameters<'a> {
     pub(super) place: &'a Place,
     /// The name of the push, under which the earlier state is kept.
     pub(super) run: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct Making<'a> {
 
 /// State of a switch.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held {
+pub(super) struct SystemState {
     /// The output of its commands, by section.
     pub(super) sections: Texts,
     /// The digest of the output.
@@ -32,7 +32,7 @@ pub(super) struct Held {
     pub(super) pending: Option<String>,
 }
 
-impl Held {
+impl SystemState {
     /// Returns a section; empty if its command was not run.
     pub(super) fn section(&self, name: &str) -> &str {
         self.sections.get(name).map_or("", String::as_str)
@@ -62,7 +62,7 @@ pub(super) trait System: Send + Sync {
     fn read(&self, place: &Place, wanted: &Texts) -> String;
 
     /// Parses the output of that script.
-    fn held(&self, output: &str) -> Result<Held, String>;
+    fn held(&self, output: &str) -> Result<SystemState, String>;
 
     /// Returns the script for additional settings, if there is one. It is run only if settings seem to be missing.
     fn read_more(&self) -> Option<String> {
@@ -70,23 +70,28 @@ pub(super) trait System: Send + Sync {
     }
 
     /// Returns the differences.
-    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String>;
+    fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String>;
 
     /// Returns the paths of all settings after a push, to compare with the factory configuration; `None` if a push does
     /// not replace the configuration.
-    fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
+    fn places(&self, wanted: &Texts, held: &SystemState) -> Result<Option<Vec<String>>, String> {
         let _ = (wanted, held);
         Ok(None)
     }
 
     /// Returns the steps of a change. The switch changes only in the last one.
-    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String>;
+    fn apply(
+        &self,
+        wanted: &Texts,
+        held: &SystemState,
+        making: &ChangeParameters<'_>,
+    ) -> Result<Vec<Step>, String>;
 
     /// Returns the script that undoes the steps before the last one, if necessary.
-    fn abandon(&self, making: &Making<'_>) -> Option<String>;
+    fn abandon(&self, making: &ChangeParameters<'_>) -> Option<String>;
 
     /// Returns the script that confirms a change and saves it.
-    fn confirm(&self, place: &Place, pending: &str, held: &Held) -> String;
+    fn confirm(&self, place: &Place, pending: &str, held: &SystemState) -> String;
 
     /// Returns the script that rolls back an unconfirmed change.
     fn roll_back(&self, place: &Place, pending: &str) -> String;

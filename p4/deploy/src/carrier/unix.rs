@@ -10,8 +10,8 @@ use closc_artefacts::paths::{DAEMONS, DEVICES_BATCH, FRR_CONF, IP_BATCH, SYSCTL_
 
 use super::facts::{Finding, lines};
 use super::guard::{self, Change};
-use super::system::{Held, Making, Step, System, Texts, begin};
-use super::{frr, kernel, queues, saved};
+use super::system::{ChangeParameters, Step, System, SystemState, Texts, begin};
+use super::{frr, kernel, queues, saved_files};
 use crate::folders::Place;
 
 /// Files of the kernel.
@@ -90,8 +90,8 @@ impl Unix {
     fn change(
         &self,
         wanted: &Texts,
-        held: &Held,
-        making: &Making<'_>,
+        held: &SystemState,
+        making: &ChangeParameters<'_>,
     ) -> Result<(Texts, String, String), String> {
         let Place { state, etc } = making.place;
         let moves = kernel::moves(wanted, held)?;
@@ -119,7 +119,7 @@ impl Unix {
             let _ = writeln!(back, "tc -force -batch {state}/new/tc.back </dev/null || :");
         }
         if self.has_frr && !frr::compare(wanted, held).is_empty() {
-            let daemons = !saved::compare(DAEMONS, wanted, held).is_empty();
+            let daemons = !saved_files::compare(DAEMONS, wanted, held).is_empty();
             new.extend(frr::changes(wanted, held));
             let _ = writeln!(go, "vtysh -C -f {state}/new/{FRR_CONF} </dev/null");
             let (there, undo) = if daemons { restarted(making.place) } else { reloaded(making.place) };
@@ -182,23 +182,28 @@ impl System for Unix {
         guard::read(place, &self.printed(place, wanted))
     }
 
-    fn held(&self, output: &str) -> Result<Held, String> {
+    fn held(&self, output: &str) -> Result<SystemState, String> {
         guard::held(output)
     }
 
-    fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String> {
+    fn compare(&self, wanted: &Texts, held: &SystemState) -> Result<Vec<Finding>, String> {
         let mut found = kernel::compare(wanted, held)?;
         found.extend(queues::compare(wanted, held)?);
         if self.has_frr {
             found.extend(frr::compare(wanted, held));
         }
         for file in KERNEL {
-            found.extend(saved::compare(file, wanted, held));
+            found.extend(saved_files::compare(file, wanted, held));
         }
         Ok(found)
     }
 
-    fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
+    fn apply(
+        &self,
+        wanted: &Texts,
+        held: &SystemState,
+        making: &ChangeParameters<'_>,
+    ) -> Result<Vec<Step>, String> {
         let place = making.place;
         let (new, go, back) = self.change(wanted, held, making)?;
         let mut before = kernel::texts(wanted, held)?;
@@ -222,11 +227,11 @@ impl System for Unix {
         Ok(vec![Step { script: guard::apply(&change, making), rereads: false }])
     }
 
-    fn abandon(&self, _: &Making<'_>) -> Option<String> {
+    fn abandon(&self, _: &ChangeParameters<'_>) -> Option<String> {
         None
     }
 
-    fn confirm(&self, place: &Place, _: &str, _: &Held) -> String {
+    fn confirm(&self, place: &Place, _: &str, _: &SystemState) -> String {
         let Place { state, etc } = place;
         let mut save = format!("mkdir -p {etc}/closc\n");
         for file in KERNEL {

@@ -93,9 +93,9 @@ fn closed(picks: &[usize]) -> Vec<v1::Entity> {
 
 /// State of a target that enforces references.
 #[derive(Default)]
-struct Strict(BTreeMap<EntityKey, v1::Entity>);
+struct StrictTarget(BTreeMap<EntityKey, v1::Entity>);
 
-impl Strict {
+impl StrictTarget {
     /// Returns a reference to a missing entity, if there is one.
     fn dangling(&self) -> Option<String> {
         let held: BTreeSet<String> = self.0.values().map(|entity| shown(info(), entity)).collect();
@@ -162,7 +162,7 @@ proptest! {
         let changes = difference(&desired, &found);
         let ordered = updates(info(), &order, &found, &changes);
         prop_assert_eq!(ordered.updates.is_empty(), desired == found);
-        let mut target = Strict::default();
+        let mut target = StrictTarget::default();
         for entity in live {
             target.0.insert(EntityKey::of(&entity).unwrap(), entity);
         }

@@ -61,23 +61,23 @@ impl Eq for Text {}
 #[derive(Default, Deserialize)]
 struct Places {
     #[serde(default)]
-    devices: BTreeMap<String, Placed>,
+    devices: BTreeMap<String, PlaneField>,
     #[serde(default)]
     p4runtime: Vec<PlacedRule>,
     #[serde(default)]
-    sonic: Vec<Placed>,
+    sonic: Vec<PlaneField>,
     #[serde(default)]
-    ssh: Vec<Placed>,
+    ssh: Vec<PlaneField>,
 }
 
 #[derive(Deserialize)]
-struct Placed {
+struct PlaneField {
     plane: Option<Spanned<u8>>,
 }
 
 #[derive(Deserialize)]
 struct PlacedRule {
-    device: Placed,
+    device: PlaneField,
 }
 
 impl Inventory {

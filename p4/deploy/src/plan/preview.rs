@@ -13,9 +13,9 @@ use super::carried::{self, CarriedPreview};
 use super::show::lines;
 use crate::difference::Counts;
 use crate::factory::FactoryNote;
-use crate::left_alone::LeftAlone;
+use crate::skipped_switches::SkippedSwitches;
 use crate::sonic::RoutingMethod;
-use crate::uncarried::Uncarried;
+use crate::unsupported_files::UnsupportedFile;
 
 /// Preview of a push.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -33,10 +33,10 @@ pub struct Preview {
     carried: BTreeMap<String, CarriedPreview>,
     /// Skipped switches of the tree, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_alone: Vec<LeftAlone>,
+    left_alone: Vec<SkippedSwitches>,
     /// Files of the switches above that no transport carries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    uncarried: Vec<Uncarried>,
+    uncarried: Vec<UnsupportedFile>,
     /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     factory: Vec<FactoryNote>,

@@ -18,7 +18,7 @@ use prost::Message as _;
 use tonic::Code;
 
 use super::gnmi::{self, BOUNDS, GnmiLink, SET_MAX};
-use super::{Done, SonicSwitch, counts};
+use super::{PushCounts, SonicSwitch, counts};
 use crate::event::EventKind;
 use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
@@ -57,7 +57,7 @@ const LOOKS: u32 = 12;
 const REACHED_BY: [&str; 5] = ["GNMI", "GNMI_CLIENT_CERT", "MGMT_INTERFACE", "MGMT_VRF_CONFIG", "TELEMETRY"];
 
 /// A switch and its connection.
-pub(super) struct OverGnmi<'a> {
+pub(super) struct GnmiPush<'a> {
     pub(super) switch: &'a SonicSwitch,
     pub(super) link: &'a GnmiLink,
 }
@@ -106,13 +106,13 @@ fn request(part: &Patch) -> Result<SetRequest, Fault> {
     }
 }
 
-impl OverGnmi<'_> {
+impl GnmiPush<'_> {
     /// One attempt, from reading to reading back.
     pub(super) async fn once(
         &self,
         options: &PushOptions,
         progress: &Progress,
-        done: &mut Done,
+        done: &mut PushCounts,
     ) -> Result<usize, Fault> {
         let tree = self.switch.wanted().await?;
         let mut held = self.read(&tree, options, progress).await?;
@@ -166,7 +166,7 @@ impl OverGnmi<'_> {
         held: &ConfigDb,
         options: &PushOptions,
         progress: &Progress,
-        done: &mut Done,
+        done: &mut PushCounts,
     ) -> Result<(), Fault> {
         let unsaved = |reason: &str| Fault::Remote {
             operation: progress.begin(Operation::Confirming),

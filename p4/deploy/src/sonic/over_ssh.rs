@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use closc_platform::FactorySetting;
 use closc_sonic::{Change, ConfigDb, Method, Patch};
 
-use super::routing::{HeldRouting, RoutingChange, digest};
-use super::script::{Applied, Claim, lease};
-use super::ssh::{Failed, SshLink};
-use super::{Done, SonicSwitch, counts, gnmi, owner, script};
+use super::routing::{RoutingChange, RoutingState, digest};
+use super::script::{Claim, ScriptChanges, lease};
+use super::ssh::{ScriptFailure, SshLink};
+use super::{PushCounts, SonicSwitch, counts, gnmi, owner, script};
 use crate::event::EventKind;
 use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
@@ -20,29 +20,29 @@ use crate::options::PushOptions;
 use crate::progress::Progress;
 
 /// State of a switch.
-pub(super) struct Held {
+pub(super) struct SonicState {
     pub(super) config: ConfigDb,
     /// The digest of it that the switch computed.
     digest: String,
     /// Whether a change waits for its confirmation.
     is_pending: bool,
     /// Its routing, if the tree has an `frr.conf`.
-    pub(super) routing: Option<HeldRouting>,
+    pub(super) routing: Option<RoutingState>,
 }
 
 /// A switch and its connection.
-pub(super) struct OverSsh<'a> {
+pub(super) struct SshPush<'a> {
     pub(super) switch: &'a SonicSwitch,
     pub(super) link: &'a SshLink,
 }
 
-impl OverSsh<'_> {
+impl SshPush<'_> {
     /// One attempt, from reading to confirming.
     pub(super) async fn once(
         &self,
         options: &PushOptions,
         progress: &Progress,
-        done: &mut Done,
+        done: &mut PushCounts,
     ) -> Result<usize, Fault> {
         let tree = self.switch.wanted().await?;
         let held = self.read(options, progress).await?;
@@ -113,7 +113,7 @@ impl OverSsh<'_> {
         self.run(operation, script::read_state(), read_limit(options), (options, progress)).await
     }
 
-    pub(super) async fn read(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
+    pub(super) async fn read(&self, options: &PushOptions, progress: &Progress) -> Result<SonicState, Fault> {
         let operation = Operation::Reading { object: "CONFIG_DB".to_owned() };
         let has_routing = self.switch.has_routing();
         let script = script::read(self.link, has_routing);
@@ -130,7 +130,7 @@ impl OverSsh<'_> {
         let digest = digest(line()).map_err(invalid)?;
         let routing = if has_routing {
             let [digest, file, running, daemons] = [line(), line(), line(), line()];
-            Some(HeldRouting::read(digest, [file, running], daemons).map_err(invalid)?)
+            Some(RoutingState::read(digest, [file, running], daemons).map_err(invalid)?)
         } else {
             None
         };
@@ -138,12 +138,12 @@ impl OverSsh<'_> {
         gnmi::weigh(dump.as_bytes(), options.client.memory_limit).map_err(&invalid)?;
         let config = ConfigDb::parse_dump(dump)
             .map_err(|error| invalid(format!("sonic-db-dump printed an invalid CONFIG_DB: {error}")))?;
-        Ok(Held { config, digest, is_pending, routing })
+        Ok(SonicState { config, digest, is_pending, routing })
     }
 
     /// Reads back over a new connection, with retries for half of the confirmation time, because a reload takes a
     /// while.
-    async fn read_again(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
+    async fn read_again(&self, options: &PushOptions, progress: &Progress) -> Result<SonicState, Fault> {
         let start = Instant::now();
         loop {
             match self.read(options, progress).await {
@@ -159,7 +159,7 @@ impl OverSsh<'_> {
 
     async fn apply(
         &self,
-        held: &Held,
+        held: &SonicState,
         made: &Change,
         routed: Option<&RoutingChange>,
         with: (&PushOptions, &Progress),
@@ -171,7 +171,7 @@ impl OverSsh<'_> {
         let whole = matches!(made.method, Method::Reload { .. }).then(|| made.wanted.to_json());
         let confirm = self.switch.options.confirm;
         let script = |claim: Claim<'_>| {
-            let applied = Applied {
+            let applied = ScriptChanges {
                 digest: &held.digest,
                 patches: &patches,
                 file: whole.as_deref(),
@@ -247,7 +247,7 @@ impl OverSsh<'_> {
         script: String,
         limit: Duration,
         options: &PushOptions,
-    ) -> Result<Result<String, Failed>, Fault> {
+    ) -> Result<Result<String, ScriptFailure>, Fault> {
         let bounds = (limit, options.client.memory_limit);
         let (ssh, config) = (self.link.ssh.clone(), self.switch.options.ssh_config.clone());
         let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, bounds)).await;
@@ -267,7 +267,7 @@ struct Holder {
     owner: String,
 }
 
-impl Failed {
+impl ScriptFailure {
     /// Returns the holder of the lease that refused a script.
     fn holder(&self) -> Option<Holder> {
         let line = self.reason.rsplit("; ").next().filter(|_| self.code == Some(lease::HELD))?;

@@ -19,7 +19,7 @@ use crate::state::ObjectDigest;
 
 /// The routing of a switch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct HeldRouting {
+pub(super) struct RoutingState {
     /// The installed file, if it exists.
     pub(super) file: Option<String>,
     /// The running configuration; `None` if the daemons do not answer.
@@ -67,7 +67,7 @@ pub(crate) struct RoutingChange {
     running: FrrChange,
 }
 
-impl HeldRouting {
+impl RoutingState {
     /// Parses the output of a script: a digest, the file and the running configuration in base64 or `-`, and the names
     /// of daemons.
     pub(super) fn read(sum: &str, texts: [&str; 2], daemons: &str) -> Result<Self, String> {
@@ -81,7 +81,7 @@ impl HeldRouting {
         };
         let [file, running] = texts;
         let (file, running) = (text(file)?, text(running)?.filter(|text| !text.trim().is_empty()));
-        Ok(HeldRouting { file, running, daemons: daemons.to_owned(), digest: digest(sum)? })
+        Ok(RoutingState { file, running, daemons: daemons.to_owned(), digest: digest(sum)? })
     }
 
     /// Returns a digest of the switch's routing, in FRR's own form.

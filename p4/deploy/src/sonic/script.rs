@@ -75,7 +75,7 @@ pub(super) fn read_state() -> String {
 }
 
 /// The changes to apply to a switch.
-pub(super) struct Applied<'a> {
+pub(super) struct ScriptChanges<'a> {
     /// The digest of the CONFIG_DB that was read.
     pub(super) digest: &'a str,
     /// Patches, in the order of application.
@@ -115,7 +115,7 @@ fn claimed(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
 
 /// Compares the switch with the state that was read, arms the rollback, then applies the changes. `frr.conf` is
 /// installed first, because a reload starts routing with it; its commands run last, when ports exist.
-pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) -> String {
+pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &ScriptChanges<'_>) -> String {
     let (state, digest) = (&link.state, applied.digest);
     let end = lease::end(state);
     let mut body = format!(
@@ -173,7 +173,7 @@ fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
 }
 
 /// Applies all changes, or rolls back.
-fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
+fn go(body: &mut String, link: &SshLink, applied: &ScriptChanges<'_>) {
     let state = &link.state;
     body.push_str("go() {\n:\n");
     if applied.routing.is_some() {

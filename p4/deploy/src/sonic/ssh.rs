@@ -49,7 +49,7 @@ pub(crate) struct SshLink {
 }
 
 /// A script that failed.
-pub(crate) struct Failed {
+pub(crate) struct ScriptFailure {
     pub(crate) reason: String,
     /// The exit status of the script, if it has one.
     pub(crate) code: Option<i32>,
@@ -110,7 +110,7 @@ impl Ssh {
         config: Option<&str>,
         script: &str,
         bounds: (Duration, usize),
-    ) -> Result<String, Failed> {
+    ) -> Result<String, ScriptFailure> {
         self.run_in(Some(SHELL), config, script, bounds)
     }
 
@@ -122,8 +122,8 @@ impl Ssh {
         config: Option<&str>,
         script: &str,
         (limit, bytes_max): (Duration, usize),
-    ) -> Result<String, Failed> {
-        let fault = |reason: String| Failed { reason, code: None, is_transient: false };
+    ) -> Result<String, ScriptFailure> {
+        let fault = |reason: String| ScriptFailure { reason, code: None, is_transient: false };
         let cannot = |error: std::io::Error| fault(format!("`ssh` cannot be run: {error}"));
         let mut child = self.command(shell, config).spawn().map_err(cannot)?;
         let (output, errors) =
@@ -140,14 +140,14 @@ impl Ssh {
                 Ok(Err(error)) => Err(fault(format!("the output of the switch {error}"))),
                 Err(_) => Err(fault("`ssh` ended, but another process keeps its output open".to_owned())),
             },
-            Some(status) => Err(Failed {
+            Some(status) => Err(ScriptFailure {
                 reason: last(&text(&errors)).unwrap_or_else(|| format!("`ssh` ended with {status}")),
                 code: status.code(),
                 is_transient: status
                     .code()
                     .is_some_and(|code| code == NO_CONNECTION || MOVED.contains(&code)),
             }),
-            None => Err(Failed {
+            None => Err(ScriptFailure {
                 reason: format!("timed out after {} s", limit.as_secs()),
                 code: None,
                 is_transient: true,

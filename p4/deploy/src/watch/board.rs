@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::counters::Counters;
 use crate::difference::Counts;
 use crate::fault::Fault;
-use crate::left_alone::LeftAlone;
+use crate::skipped_switches::SkippedSwitches;
 
 /// Role of this controller for a switch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -84,7 +84,7 @@ pub struct WatchStatus {
     pub devices: BTreeMap<String, DeviceStatus>,
     /// Switches of the tree that are not watched, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_alone: Vec<LeftAlone>,
+    pub left_alone: Vec<SkippedSwitches>,
 }
 
 impl WatchStatus {
@@ -103,7 +103,7 @@ impl WatchStatus {
 #[derive(Debug)]
 pub(super) struct Board {
     devices: BTreeMap<String, Mutex<Entry>>,
-    left_alone: Vec<LeftAlone>,
+    left_alone: Vec<SkippedSwitches>,
 }
 
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ struct Entry {
 impl Board {
     pub(super) fn new(
         devices: impl Iterator<Item = (String, Option<u8>)>,
-        left_alone: Vec<LeftAlone>,
+        left_alone: Vec<SkippedSwitches>,
     ) -> Self {
         let entry = |plane| {
             let status = DeviceStatus { plane, ..DeviceStatus::default() };

@@ -13,7 +13,7 @@ use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
 use super::board::Role;
-use super::{Shared, end};
+use super::{WatchState, end};
 use crate::counters::{CountersError, Names};
 use crate::device::{self, above, load};
 use crate::difference::Counts;
@@ -24,10 +24,10 @@ use crate::progress::Progress;
 use crate::read::live;
 use crate::report::PipelineStep;
 use crate::state::State;
-use crate::tree::{Desired, Wanted};
+use crate::tree::{TargetState, TargetStateSource};
 
 /// Watches a switch until asked to stop.
-pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {
+pub(super) async fn keep(place: usize, member: Member, shared: Arc<WatchState>, mut stopped: Receiver<bool>) {
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);
     let member = Member { wanted: remember(member.wanted), ..member };
@@ -36,7 +36,7 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
         shared: &shared,
         progress: Progress::new(reporter),
         failed_in_a_row: 0,
-        counting: Counting::Unasked,
+        counting: CounterStatus::Unasked,
     };
     // Thousands of switches that lost their controller at the same time must not all reconnect at once.
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
@@ -54,8 +54,8 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
 
 /// Always returns the first target state. A watch keeps to the tree that it was started with: the operator has to push
 /// files that are compiled later. The state is kept encoded, which takes a tenth of the memory.
-fn remember(wanted: Wanted) -> Wanted {
-    let kept: OnceLock<(Desired, Vec<u8>)> = OnceLock::new();
+fn remember(wanted: TargetStateSource) -> TargetStateSource {
+    let kept: OnceLock<(TargetState, Vec<u8>)> = OnceLock::new();
     Arc::new(move || {
         if let Some((first, bytes)) = kept.get() {
             return Ok(Arc::new(decode(first, bytes)));
@@ -63,30 +63,30 @@ fn remember(wanted: Wanted) -> Wanted {
         let desired = wanted()?;
         let updates = desired.state.entities().cloned().map(v1::Update::insert).collect();
         let request = v1::WriteRequest { updates, ..v1::WriteRequest::default() };
-        let first = Desired { state: State::default(), ..(*desired).clone() };
+        let first = TargetState { state: State::default(), ..(*desired).clone() };
         kept.get_or_init(|| (first, request.encode_to_vec()));
         Ok(desired)
     })
 }
 
-fn decode(first: &Desired, bytes: &[u8]) -> Desired {
+fn decode(first: &TargetState, bytes: &[u8]) -> TargetState {
     let request = v1::WriteRequest::decode(bytes).expect("it was encoded by this program");
     let entities = request.updates.into_iter().filter_map(|update| update.entity).collect();
     let state = State::new(first.program.info(), entities).expect("it was a state before");
-    Desired { state, ..first.clone() }
+    TargetState { state, ..first.clone() }
 }
 
 struct Keeper<'s> {
     member: Member,
-    shared: &'s Shared,
+    shared: &'s WatchState,
     progress: Progress,
     /// Consecutive connections and checks that ended without the switch in sync.
     failed_in_a_row: u32,
-    counting: Counting,
+    counting: CounterStatus,
 }
 
 /// State of the counters of the program that a switch runs.
-enum Counting {
+enum CounterStatus {
     /// The switch has not answered since it connected or received another program.
     Unasked,
     /// They can be read.
@@ -107,7 +107,7 @@ impl Keeper<'_> {
         self.shared.board.change(self.name(), |status| {
             (status.role, status.counters) = (Role::Away, None);
         });
-        self.counting = Counting::Unasked;
+        self.counting = CounterStatus::Unasked;
     }
 
     /// Handles one connection to its end; `None` if the watch was stopped.
@@ -248,19 +248,19 @@ impl Keeper<'_> {
         let _permit = self.shared.permits.acquire().await.expect("the semaphore stays open");
         let client = session.client();
         let limit = self.shared.options.push.timeout;
-        if matches!(self.counting, Counting::Unasked) {
+        if matches!(self.counting, CounterStatus::Unasked) {
             self.counting = match timeout(limit, Names::ask(client)).await {
-                Ok(Ok(names)) => Counting::By(names),
-                Ok(Err(CountersError::Client(_))) | Err(_) => Counting::Unasked,
+                Ok(Ok(names)) => CounterStatus::By(names),
+                Ok(Err(CountersError::Client(_))) | Err(_) => CounterStatus::Unasked,
                 Ok(Err(error)) => {
                     self.progress.report(EventKind::Uncounted { reason: error.to_string() });
-                    Counting::Never
+                    CounterStatus::Never
                 }
             };
         }
         let read = match &self.counting {
-            Counting::By(names) => timeout(limit, names.read(client)).await.ok().and_then(Result::ok),
-            Counting::Unasked | Counting::Never => None,
+            CounterStatus::By(names) => timeout(limit, names.read(client)).await.ok().and_then(Result::ok),
+            CounterStatus::Unasked | CounterStatus::Never => None,
         };
         self.shared.board.change(self.name(), |status| status.counters = read.map(Arc::new));
     }
@@ -292,7 +292,7 @@ impl Keeper<'_> {
         let commit = self.shared.options.push.commit;
         let step = device::set_pipeline(session, program, commit, &self.progress).await?;
         if step != PipelineStep::Unchanged {
-            self.counting = Counting::Unasked;
+            self.counting = CounterStatus::Unasked;
             self.progress.report(EventKind::PipelineSet { step });
             self.shared.board.change(self.name(), |status| status.pipelines_set += 1);
         }

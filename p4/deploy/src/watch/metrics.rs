@@ -144,7 +144,7 @@ fn text(status: &WatchStatus) -> String {
 }
 
 /// Family of sums, by class.
-type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
+type ClassSum = fn(&Sums) -> &BTreeMap<u8, u64>;
 
 /// Sums of the counters of switches; values per port or segment are served only switch by switch.
 fn counters(text: &mut String, status: &WatchStatus) {
@@ -166,7 +166,7 @@ fn counters(text: &mut String, status: &WatchStatus) {
         let labels = labels(name, device, "");
         line(text, "closc_device_received_packets_total", &labels, sums.received as f64);
     }
-    let families: [(&str, &str, Part); 3] = [
+    let families: [(&str, &str, ClassSum); 3] = [
         ("closc_device_sent_packets_total", "Sent packets, by class.", |sums| &sums.sent),
         ("closc_device_ecn_marked_packets_total", "Sent packets with an ECN mark, by class.", |sums| {
             &sums.marked

@@ -13,7 +13,7 @@ use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
 use super::board::Role;
-use super::{Shared, end};
+use super::{WatchState, end};
 use crate::device_drift::DeviceDrift;
 use crate::event::EventKind;
 use crate::fault::Fault;
@@ -24,7 +24,7 @@ use crate::switch::Switch;
 pub(super) async fn look(
     (place, row): (usize, String),
     switch: Arc<dyn Switch>,
-    shared: Arc<Shared>,
+    shared: Arc<WatchState>,
     mut stopped: Receiver<bool>,
 ) {
     let reporter = shared.reporter.of_device(switch.name(), switch.plane());
@@ -57,7 +57,7 @@ struct Onlooker<'s> {
     /// Its name on the board.
     row: String,
     switch: Arc<dyn Switch>,
-    shared: &'s Shared,
+    shared: &'s WatchState,
     progress: Progress,
     /// Consecutive checks that failed.
     failed_in_a_row: u32,

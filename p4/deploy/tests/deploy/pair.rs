@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use closc_deploy::{
-    Device, DeviceDrift, Event, EventKind, Fleet, Inventory, Observer, Outcome, Plan as PushPlan, Reached,
-    SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan, silent,
+    Device, DeviceDrift, Event, EventKind, Fleet, Inventory, Observer, Outcome, Plan as PushPlan,
+    SonicOptions, SwitchConnections, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan,
+    silent,
 };
 use closc_entries::Pipeline;
 use closc_plan::Plan;
@@ -247,8 +248,8 @@ async fn a_saved_plan_brings_both() {
         assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
         // Tree and rules are not read again: inventory and plan file suffice.
         let none = reader(Files::new());
-        let reached =
-            Reached::new(&site.inventory, &*none, &saved, SonicOptions::default()).expect("it is reached");
+        let reached = SwitchConnections::new(&site.inventory, &*none, &saved, SonicOptions::default())
+            .expect("it is reached");
         let report =
             push_plan(&reached, &saved, &options(), silent(), open_gate()).await.expect("by addresses");
         assert!(report.is_good(), "{report:#?}");
@@ -264,8 +265,8 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     let site = Site::start(&old).await;
     let made = plan(&site.fleet(&new), &options(), silent()).await.expect("it can be read");
     let none = reader(Files::new());
-    let reached =
-        Reached::new(&site.inventory, &*none, &made, SonicOptions::default()).expect("it is reached");
+    let reached = SwitchConnections::new(&site.inventory, &*none, &made, SonicOptions::default())
+        .expect("it is reached");
     let pushed = async || {
         let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
         let Outcome::Failed(fault) = &report.devices[NAME] else { panic!("{report:#?}") };

@@ -7,8 +7,8 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use closc_deploy::{
-    Artefacts, DeviceDrift, Fleet, Inventory, Plan as PushPlan, PushReport, Reached, Tree, drift, open_gate,
-    plan, push, push_plan, silent,
+    Artefacts, DeviceDrift, Fleet, Inventory, Plan as PushPlan, PushReport, SwitchConnections, Tree, drift,
+    open_gate, plan, push, push_plan, silent,
 };
 use closc_entries::Pipeline;
 use closc_plan::Plan;
@@ -323,7 +323,7 @@ async fn planned_push(lab: &Lab) -> PushPlan {
 }
 
 async fn pushed_plan(lab: &Lab, plan: &PushPlan) -> PushReport {
-    push_plan(&Reached::of(&lab.fleet()), plan, &options(), silent(), open_gate())
+    push_plan(&SwitchConnections::of(&lab.fleet()), plan, &options(), silent(), open_gate())
         .await
         .expect("all have addresses")
 }

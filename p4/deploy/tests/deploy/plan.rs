@@ -1,17 +1,19 @@
 //! A plan shows exactly the updates that are sent, can be saved as a file, and is rejected if the switch has changed
 //! since.
 
-use closc_deploy::{Plan, PlanFileError, PlanTargetError, Reached, open_gate, plan, push_plan, silent};
+use closc_deploy::{
+    Plan, PlanFileError, PlanTargetError, SwitchConnections, open_gate, plan, push_plan, silent,
+};
 use closc_runtime::testing::{Script, WriteFault};
 
 use crate::support::{Lab, T0, compiled, fault, held, once, options, stray};
 
-async fn made(lab: &Lab) -> Plan {
+async fn compile_plan(lab: &Lab) -> Plan {
     plan(&lab.fleet(), &options(), silent()).await.expect("every switch answers")
 }
 
 async fn pushed(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
-    push_plan(&Reached::of(&lab.fleet()), plan, &once(), silent(), open_gate())
+    push_plan(&SwitchConnections::of(&lab.fleet()), plan, &once(), silent(), open_gate())
         .await
         .expect("all have addresses")
 }
@@ -19,7 +21,7 @@ async fn pushed(lab: &Lab, plan: &Plan) -> closc_deploy::PushReport {
 #[tokio::test]
 async fn a_plan_is_saved_loaded_and_pushed() {
     let lab = Lab::start(compiled(2, 2, 2)).await;
-    let first = made(&lab).await;
+    let first = compile_plan(&lab).await;
     assert!(lab.targets.values().all(|target| target.n_writes() == 0 && target.pipeline().is_none()));
     let shown = first.show();
     assert!(shown.contains("  set pipeline fabric (tables are emptied)\n"), "{shown}");
@@ -41,7 +43,7 @@ async fn a_plan_is_saved_loaded_and_pushed() {
         // The updates that were shown equal those that were sent.
         assert_eq!(target.n_updates() as usize, loaded.devices[name].updates.len());
     }
-    let again = made(&lab).await;
+    let again = compile_plan(&lab).await;
     assert!(again.is_empty());
     assert_eq!(again.show(), "0 switches change, 8 do not: 0 to insert, 0 to modify, 0 to delete\n");
     // Pushing the plan again sends nothing.
@@ -54,7 +56,7 @@ async fn a_switch_that_moved_is_refused() {
     let lab = Lab::one().await;
     lab.converge().await;
     lab.target().plant([stray(1)]);
-    let plan = made(&lab).await;
+    let plan = compile_plan(&lab).await;
     assert_eq!(plan.counts().delete, 1);
     lab.target().plant([stray(2)]);
     let report = pushed(&lab, &plan).await;
@@ -73,7 +75,7 @@ async fn a_switch_that_moved_is_refused() {
     lab.target().restart();
     let message = fault(&pushed(&lab, &plan).await, T0);
     assert!(message.contains("it no longer runs pipeline `fabric`; make a new plan"), "{message}");
-    let plan = made(&lab).await;
+    let plan = compile_plan(&lab).await;
     assert!(pushed(&lab, &plan).await.is_good());
     lab.converge().await;
 }
@@ -91,7 +93,7 @@ async fn a_plan_that_died_half_way_is_refused_and_a_push_finishes_it() {
     let lab = Lab::one().await;
     lab.converge().await;
     lab.target().plant((0..50).map(stray));
-    let plan = made(&lab).await;
+    let plan = compile_plan(&lab).await;
     lab.script(
         Script::default().write_fault(lab.target().n_writes(), WriteFault::Disconnect { after_updates: 20 }),
     );
@@ -105,7 +107,7 @@ async fn a_plan_that_died_half_way_is_refused_and_a_push_finishes_it() {
 #[tokio::test]
 async fn a_file_that_was_tampered_with_is_refused() {
     let lab = Lab::one().await;
-    let text = made(&lab).await.to_json();
+    let text = compile_plan(&lab).await.to_json();
     let refused = |text: &str| Plan::from_json(text).expect_err("tampered with").to_string();
     let shown = text.replacen("ingress_port=1 -> nic_port()", "ingress_port=1 -> fabric_port()", 1);
     let message = refused(&shown);
@@ -131,7 +133,7 @@ async fn a_file_that_was_tampered_with_is_refused() {
 async fn a_file_that_grows_when_it_is_read_is_refused() {
     use base64::Engine as _;
     let lab = Lab::one().await;
-    let text = made(&lab).await.to_json();
+    let text = compile_plan(&lab).await.to_json();
     let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     // Each of these four million updates would take a few hundred bytes.
     let empty = base64::engine::general_purpose::STANDARD.encode([0x22, 0x00].repeat(4 << 20));
@@ -161,8 +163,8 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
 #[tokio::test]
 async fn a_plan_without_an_address_is_refused() {
     let lab = Lab::one().await;
-    let plan = made(&lab).await;
-    let refused = push_plan(&Reached::default(), &plan, &once(), silent(), open_gate()).await;
+    let plan = compile_plan(&lab).await;
+    let refused = push_plan(&SwitchConnections::default(), &plan, &once(), silent(), open_gate()).await;
     assert_eq!(refused, Err(PlanTargetError::NoAddress { device: T0.to_owned() }));
 }
 

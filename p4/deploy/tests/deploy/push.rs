@@ -1,6 +1,6 @@
 //! A push brings switches to their target state, sends only differences, and reports what it does.
 
-use closc_deploy::{Counts, EventKind, Outcome, PipelineStep, Pushed, open_gate, push};
+use closc_deploy::{Counts, EventKind, Outcome, PipelineStep, PushSummary, open_gate, push};
 use closc_runtime::proto::v1;
 
 use crate::support::{Lab, Recorder, T0, compiled, held, info, options, stray};
@@ -118,7 +118,9 @@ async fn events_tell_the_story() {
     let recorder = Recorder::default();
     let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
     let n = lab.wanted(T0).len();
-    let Outcome::Good(Pushed { updates, entities, .. }) = &report.devices[T0] else { panic!("{report:#?}") };
+    let Outcome::Good(PushSummary { updates, entities, .. }) = &report.devices[T0] else {
+        panic!("{report:#?}")
+    };
     let (updates, entities) = (*updates, *entities);
     assert_eq!((updates.insert, entities), (n as u64, n));
     let reported: Vec<EventKind> = recorder.events().into_iter().map(|event| event.what).collect();

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use closc_deploy::{
-    DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, Plan, PushOptions, PushReport, Reached,
-    SonicOptions, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan, silent,
+    DeviceDrift, Fault, Fleet, FleetError, Inventory, Outcome, Plan, PushOptions, PushReport, SonicOptions,
+    SwitchConnections, Tree, Watch, WatchOptions, drift, open_gate, plan, push, push_plan, silent,
 };
 use closc_sonic::{ConfigDb, Overlay};
 use tempfile::TempDir;
@@ -326,7 +326,8 @@ async fn a_saved_plan_is_pushed_by_a_patch_or_a_reload_and_refused_where_the_swi
         assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
         let sonic = SonicOptions { ssh_config: ssh_config.clone(), ..SonicOptions::default() };
         let inventory = switch.inventory("{name}.mgmt");
-        let reached = Reached::new(&inventory, &*reader(Files::new()), &saved, sonic).expect("it is reached");
+        let reached =
+            SwitchConnections::new(&inventory, &*reader(Files::new()), &saved, sonic).expect("it is reached");
         let push = async || {
             let report = push_plan(&reached, &saved, &options, silent(), open_gate()).await;
             report.expect("it has an address")

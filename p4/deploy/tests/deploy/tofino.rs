@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use closc_deploy::{Fleet, Plan as PushPlan, Reached, Tree, drift, open_gate, plan, push, push_plan, silent};
+use closc_deploy::{
+    Fleet, Plan as PushPlan, SwitchConnections, Tree, drift, open_gate, plan, push, push_plan, silent,
+};
 use closc_entries::Pipeline;
 use closc_runtime::{Info, text};
 use closc_tests::shape::{self, Shape};
@@ -121,7 +123,7 @@ async fn a_saved_plan_carries_the_file_of_the_site() {
     let fleet = fleet(&lab, beside()).expect("they go together");
     let made = plan(&fleet, &options(), silent()).await.expect("it is made");
     let saved = PushPlan::from_json(&made.to_json()).expect("it can be read");
-    let report = push_plan(&Reached::of(&fleet), &saved, &options(), silent(), open_gate()).await;
+    let report = push_plan(&SwitchConnections::of(&fleet), &saved, &options(), silent(), open_gate()).await;
     let report = report.expect("all have addresses");
     assert!(report.is_good(), "{report:#?}");
     let set = lab.targets[T0].pipeline().expect("it was set");

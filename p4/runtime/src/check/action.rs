@@ -141,17 +141,17 @@ fn check_set(
 
 /// Returns the unit of the size of a set: the one that the set states, or by default that of the selector.
 fn set_semantics(profile: &ActionProfile, set: &v1::ActionProfileActionSet) -> Result<SizeSemantics, Fault> {
-    use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics as Given};
+    use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics as ProtoSemantics};
     let unknown = |field, value| Fault::UnknownEnum { field, value };
     let mode = set.action_selection_mode;
     ActionSelectionMode::try_from(mode).map_err(|_| unknown("action_selection_mode", mode))?;
     let semantics = set.size_semantics;
-    let given = Given::try_from(semantics).map_err(|_| unknown("size_semantics", semantics))?;
+    let given = ProtoSemantics::try_from(semantics).map_err(|_| unknown("size_semantics", semantics))?;
     Ok(match (given, profile.semantics) {
-        (Given::DefaultSizeDeterminedByActionSelector, semantics)
-        | (Given::SumOfMembers, semantics @ SizeSemantics::Members { .. }) => semantics,
-        (Given::SumOfWeights, _) => SizeSemantics::Weights,
-        (Given::SumOfMembers, SizeSemantics::Weights) => SizeSemantics::Members { max_weight: 0 },
+        (ProtoSemantics::DefaultSizeDeterminedByActionSelector, semantics)
+        | (ProtoSemantics::SumOfMembers, semantics @ SizeSemantics::Members { .. }) => semantics,
+        (ProtoSemantics::SumOfWeights, _) => SizeSemantics::Weights,
+        (ProtoSemantics::SumOfMembers, SizeSemantics::Weights) => SizeSemantics::Members { max_weight: 0 },
     })
 }
 

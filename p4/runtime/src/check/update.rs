@@ -29,7 +29,7 @@ pub enum Change<T> {
 
 /// The value that a field of a key is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compared<'c> {
+pub enum MatchOperand<'c> {
     /// The field equals the value.
     Exact(&'c [u8]),
     /// The field equals the value. Such a field may be omitted from the key.
@@ -65,7 +65,7 @@ pub struct KeyPart<'c> {
     /// The field.
     pub field: &'c MatchField,
     /// The value.
-    pub value: Compared<'c>,
+    pub value: MatchOperand<'c>,
 }
 
 /// A call of an action.
@@ -336,15 +336,15 @@ fn key<'c>(fields: &'c [MatchField], given: &'c [v1::FieldMatch]) -> Result<Vec<
         let (place, field) = found.ok_or_else(unknown)?;
         let wrong = |given| Fault::WrongMatch { given, wanted: field.kind.to_string() };
         let value = match given.field_match_type.as_ref() {
-            Some(FieldMatchType::Exact(exact)) => Compared::Exact(&exact.value),
-            Some(FieldMatchType::Optional(optional)) => Compared::Optional(&optional.value),
+            Some(FieldMatchType::Exact(exact)) => MatchOperand::Exact(&exact.value),
+            Some(FieldMatchType::Optional(optional)) => MatchOperand::Optional(&optional.value),
             Some(FieldMatchType::Lpm(lpm)) => {
-                Compared::Lpm { value: &lpm.value, prefix: lpm.prefix_len.unsigned_abs() }
+                MatchOperand::Lpm { value: &lpm.value, prefix: lpm.prefix_len.unsigned_abs() }
             }
             Some(FieldMatchType::Ternary(ternary)) => {
-                Compared::Ternary { value: &ternary.value, mask: &ternary.mask }
+                MatchOperand::Ternary { value: &ternary.value, mask: &ternary.mask }
             }
-            Some(FieldMatchType::Range(range)) => Compared::Range { low: &range.low, high: &range.high },
+            Some(FieldMatchType::Range(range)) => MatchOperand::Range { low: &range.low, high: &range.high },
             Some(FieldMatchType::Other(_)) => return Err(wrong("other").into()),
             None => return Err(wrong("nothing").into()),
         };

@@ -77,24 +77,24 @@ fn put_update(update: &v1::Update, buffer: &mut BytesMut) {
 
 /// Sends requests that are already encoded. Answers need no such treatment, because a `WriteResponse` has no fields.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Encoded;
+pub(super) struct EncodedCodec;
 
-impl Codec for Encoded {
+impl Codec for EncodedCodec {
     type Encode = Bytes;
     type Decode = v1::WriteResponse;
-    type Encoder = Encoded;
-    type Decoder = Encoded;
+    type Encoder = EncodedCodec;
+    type Decoder = EncodedCodec;
 
-    fn encoder(&mut self) -> Encoded {
-        Encoded
+    fn encoder(&mut self) -> EncodedCodec {
+        EncodedCodec
     }
 
-    fn decoder(&mut self) -> Encoded {
-        Encoded
+    fn decoder(&mut self) -> EncodedCodec {
+        EncodedCodec
     }
 }
 
-impl Encoder for Encoded {
+impl Encoder for EncodedCodec {
     type Item = Bytes;
     type Error = Status;
 
@@ -110,7 +110,7 @@ impl Encoder for Encoded {
     }
 }
 
-impl Decoder for Encoded {
+impl Decoder for EncodedCodec {
     type Item = v1::WriteResponse;
     type Error = Status;
 

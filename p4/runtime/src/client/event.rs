@@ -24,7 +24,7 @@ pub enum Event {
 
 /// Shared state of the session and its stream.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SessionState {
     pub(super) primacy: watch::Sender<Primacy>,
     /// The queue of events; each is sent with the bytes it occupies.
     pub(super) events: mpsc::Sender<(Event, usize)>,

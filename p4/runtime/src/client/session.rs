@@ -12,7 +12,7 @@ use tonic::Code;
 use super::connect::Client;
 use super::controller::{Controller, Primacy};
 use super::error::{ClientError, Rpc};
-use super::event::{Event, Shared};
+use super::event::{Event, SessionState};
 use super::stream::{Command, Stream};
 use crate::election::{ElectionId, RoleName};
 use crate::proto::v1;
@@ -21,7 +21,7 @@ use crate::proto::v1;
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<(Event, usize)>,
-    shared: Arc<Shared>,
+    shared: Arc<SessionState>,
 }
 
 impl Events {
@@ -38,7 +38,7 @@ impl Events {
 pub struct Session {
     client: Client,
     role: RoleName,
-    shared: Arc<Shared>,
+    shared: Arc<SessionState>,
     commands: mpsc::Sender<Command>,
     events: Mutex<Option<mpsc::Receiver<(Event, usize)>>>,
     task: JoinHandle<()>,
@@ -52,7 +52,7 @@ impl Session {
         let (event_sender, events) = mpsc::channel(options.event_queue.max(1));
         let (commands, command_receiver) = mpsc::channel(64);
         let primacy = watch::Sender::new(Primacy::Opening);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SessionState {
             primacy,
             events: event_sender,
             queued_bytes: AtomicUsize::new(0),

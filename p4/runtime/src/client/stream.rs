@@ -13,7 +13,7 @@ use tonic::{Code, Request, Streaming};
 use super::connect::{Client, ready};
 use super::controller::{Controller, Primacy};
 use super::error::{ClientError, Rpc};
-use super::event::{Event, Shared};
+use super::event::{Event, SessionState};
 use crate::election::ElectionId;
 use crate::proto::v1;
 use crate::wire::{self, RawCodec};
@@ -37,12 +37,12 @@ enum End {
 }
 
 /// The waiter for the first result of the arbitration.
-type First = Option<oneshot::Sender<Result<(), ClientError>>>;
+type ArbitrationWaiter = Option<oneshot::Sender<Result<(), ClientError>>>;
 
 pub(super) struct Stream {
     client: Client,
     controller: Controller,
-    shared: Arc<Shared>,
+    shared: Arc<SessionState>,
     commands: mpsc::Receiver<Command>,
 }
 
@@ -50,7 +50,7 @@ impl Stream {
     pub(super) fn new(
         client: Client,
         controller: Controller,
-        shared: Arc<Shared>,
+        shared: Arc<SessionState>,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
         Stream { client, controller, shared, commands }
@@ -99,7 +99,7 @@ impl Stream {
     }
 
     /// Opens the stream and serves it until it ends.
-    async fn once(&mut self, first: &mut First, attempt: &mut u32) -> End {
+    async fn once(&mut self, first: &mut ArbitrationWaiter, attempt: &mut u32) -> End {
         let deadline = self.client.options().deadlines.arbitration;
         let until = Instant::now() + deadline;
         let (sender, receiver) = mpsc::channel(64);

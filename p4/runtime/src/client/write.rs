@@ -10,12 +10,12 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
-use super::batch::{Batch, Batches, Encoded};
+use super::batch::{Batch, Batches, EncodedCodec};
 use super::error::{ClientError, Rpc};
 use super::options::WriteOptions;
 use super::session::Session;
 use crate::info::Info;
-use crate::order::{Ordered, Phase, Wave};
+use crate::order::{OrderedUpdates, Phase, Wave};
 use crate::proto::v1::{self, write_request::Atomicity};
 use crate::render;
 use crate::status::{Outcome, unpack};
@@ -34,13 +34,13 @@ pub struct FailedUpdate {
 impl FailedUpdate {
     /// Formats the rejected entry and the reason, with names.
     pub fn describe<'a>(&'a self, info: &'a Info) -> impl fmt::Display + 'a {
-        struct Described<'a>(&'a FailedUpdate, &'a Info);
-        impl fmt::Display for Described<'_> {
+        struct FailureText<'a>(&'a FailedUpdate, &'a Info);
+        impl fmt::Display for FailureText<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{}: {}", render::update(self.1, &self.0.update), self.0.outcome)
             }
         }
-        Described(self, info)
+        FailureText(self, info)
     }
 }
 
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Writes ordered updates: waves one after the other, and several batches at once within a wave.
-    pub async fn write_ordered(&self, ordered: &Ordered) -> Result<(), WriteError> {
+    pub async fn write_ordered(&self, ordered: &OrderedUpdates) -> Result<(), WriteError> {
         self.write_waves(&ordered.updates, &ordered.waves, self.client().options().write, |_| ()).await
     }
 
@@ -171,7 +171,7 @@ impl Session {
                 return;
             }
         };
-        let mut in_flight: JoinSet<(Range<usize>, Result<(), Sent>)> = JoinSet::new();
+        let mut in_flight: JoinSet<(Range<usize>, Result<(), FailedRequest>)> = JoinSet::new();
         let mut batches = Batches::new(updates, range, &header, options);
         loop {
             while in_flight.len() < options.in_flight.max(1) && !progress.must_stop(options) {
@@ -246,7 +246,10 @@ impl Session {
         })
     }
 
-    fn send_batch(&self, batch: Batch) -> impl Future<Output = (Range<usize>, Result<(), Sent>)> + use<> {
+    fn send_batch(
+        &self,
+        batch: Batch,
+    ) -> impl Future<Output = (Range<usize>, Result<(), FailedRequest>)> + use<> {
         let target = self.client().target.clone();
         let channel = self.client().channel.clone();
         let Batch { range, request } = batch;
@@ -259,8 +262,8 @@ impl Session {
             };
             let result = match tokio::time::timeout(deadline, write_one(channel, request)).await {
                 Ok(Ok(())) => Ok(()),
-                Ok(Err(status)) => Err(Sent::classify(&target.endpoint, &status, range.len())),
-                Err(_) => Err(Sent::InDoubt(late())),
+                Ok(Err(status)) => Err(FailedRequest::classify(&target.endpoint, &status, range.len())),
+                Err(_) => Err(FailedRequest::InDoubt(late())),
             };
             (range, result)
         }
@@ -270,13 +273,13 @@ impl Session {
     fn note(
         &self,
         places: &[usize],
-        result: Result<(), Sent>,
+        result: Result<(), FailedRequest>,
         options: WriteOptions,
         progress: &mut Progress,
     ) {
         match result {
             Ok(()) => progress.n_applied += places.len(),
-            Err(Sent::Outcomes(outcomes)) => {
+            Err(FailedRequest::Outcomes(outcomes)) => {
                 // In an atomic batch, an aborted update must not be retried alone.
                 let single = options.atomicity == Atomicity::ContinueOnError;
                 for (index, outcome) in places.iter().copied().zip(outcomes) {
@@ -289,11 +292,11 @@ impl Session {
                     }
                 }
             }
-            Err(Sent::Ignored(error)) => {
+            Err(FailedRequest::Ignored(error)) => {
                 let error = self.demote_on_denial(error);
                 progress.cause.get_or_insert(error);
             }
-            Err(Sent::InDoubt(error)) => {
+            Err(FailedRequest::InDoubt(error)) => {
                 progress.in_doubt.extend(runs(places));
                 progress.cause.get_or_insert(error);
             }
@@ -335,7 +338,7 @@ impl Progress {
 
 /// Result of a request that failed.
 #[derive(Debug)]
-enum Sent {
+enum FailedRequest {
     /// The target reported the outcome of each update.
     Outcomes(Vec<Outcome>),
     /// The target ignored the updates.
@@ -344,26 +347,32 @@ enum Sent {
     InDoubt(ClientError),
 }
 
-impl Sent {
-    fn classify(endpoint: &str, status: &Status, n_updates: usize) -> Sent {
+impl FailedRequest {
+    fn classify(endpoint: &str, status: &Status, n_updates: usize) -> FailedRequest {
         let error = ClientError::from_status(endpoint, Rpc::Write, status);
         if let ClientError::Rpc { code, .. } = &error {
             match unpack(status) {
-                Some(outcomes) if outcomes.len() == n_updates => return Sent::Outcomes(outcomes),
+                Some(outcomes) if outcomes.len() == n_updates => return FailedRequest::Outcomes(outcomes),
                 Some(outcomes) => {
                     let reason = format!("{} outcomes for {n_updates} updates", outcomes.len());
                     let endpoint = endpoint.to_owned();
-                    return Sent::InDoubt(ClientError::Protocol { endpoint, rpc: Rpc::Write, reason });
+                    return FailedRequest::InDoubt(ClientError::Protocol {
+                        endpoint,
+                        rpc: Rpc::Write,
+                        reason,
+                    });
                 }
                 // Some targets answer a request with one update with the code of that update.
                 None if n_updates == 1 && is_about_entities(*code) => {
-                    return Sent::Outcomes(vec![Outcome::failed(*code, status.message())]);
+                    return FailedRequest::Outcomes(vec![Outcome::failed(*code, status.message())]);
                 }
-                None if is_about_entities(*code) || is_about_requests(*code) => return Sent::Ignored(error),
+                None if is_about_entities(*code) || is_about_requests(*code) => {
+                    return FailedRequest::Ignored(error);
+                }
                 None => {}
             }
         }
-        Sent::InDoubt(error)
+        FailedRequest::InDoubt(error)
     }
 }
 
@@ -384,5 +393,5 @@ async fn write_one(channel: Channel, request: bytes::Bytes) -> Result<(), Status
     let mut grpc = tonic::client::Grpc::new(channel).max_encoding_message_size(usize::MAX);
     grpc.ready().await.map_err(|error| Status::from_error(Box::new(error)))?;
     let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Write");
-    grpc.unary(Request::new(request), path, Encoded).await.map(drop)
+    grpc.unary(Request::new(request), path, EncodedCodec).await.map(drop)
 }

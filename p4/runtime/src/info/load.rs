@@ -8,7 +8,7 @@ use super::objects::Parts;
 use super::types::{Place, is_translated, port_type, text_type, width};
 use super::{
     Action, ActionProfile, Counter, CounterUnit, Digest, ExternInstance, Info, Metadata, Meter, MeterUnit,
-    Objects, PacketHeader, Param, Preamble, Register, SizeSemantics, ValueSet, refers,
+    Objects, PacketHeader, Param, Preamble, Register, SizeSemantics, ValueSet, references,
 };
 use crate::proto::config;
 use crate::restriction::{Kind, Operand, Restriction, RestrictionError};
@@ -111,7 +111,7 @@ impl Loader<'_> {
                 self.part_id(param.id, &mut ids, ObjectKind::Param, &param.name);
                 let place = Place { kind: ObjectKind::Param, name: &param.name, within: &preamble.name };
                 let width = self.width(param.bitwidth, param.type_name.as_ref(), &place);
-                let refers_to = refers::read(&param.annotations, &param.structured_annotations);
+                let refers_to = references::read(&param.annotations, &param.structured_annotations);
                 let text = text_type(width, param.type_name.as_ref());
                 let translated = is_translated(self.types, param.type_name.as_ref());
                 let name = param.name.clone();

@@ -7,7 +7,7 @@ use super::error::{InfoFault, ObjectKind};
 use super::load::Loader;
 use super::objects::Parts;
 use super::types::{Place, is_translated, text_type};
-use super::{ActionProfile, ActionRef, Info, MatchField, MatchKind, Preamble, Scope, Table, refers};
+use super::{ActionProfile, ActionRef, Info, MatchField, MatchKind, Preamble, Scope, Table, references};
 use crate::proto::config;
 use crate::restriction::{Kind, Operand, Restriction};
 
@@ -67,7 +67,7 @@ impl Loader<'_> {
             };
             let place = Place { kind: ObjectKind::MatchField, name: &message.name, within: &owner.name };
             let width = self.width(message.bitwidth, message.type_name.as_ref(), &place);
-            let refers_to = refers::read(&message.annotations, &message.structured_annotations);
+            let refers_to = references::read(&message.annotations, &message.structured_annotations);
             let text = text_type(width, message.type_name.as_ref());
             let name = message.name.clone();
             let translated = is_translated(self.types, message.type_name.as_ref());

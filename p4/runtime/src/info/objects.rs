@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::{LookupError, ObjectKind};
 use super::names::Names;
-use super::refers::Reference;
+use super::references::Reference;
 use crate::proto::config;
 use crate::restriction::Restriction;
 use crate::value::Width;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display as _};
 
-use super::value::Shown;
+use super::value::DisplayValue;
 use crate::info::MatchField;
 use crate::proto::v1;
 use v1::field_match::FieldMatchType;
@@ -26,7 +26,7 @@ impl fmt::Display for Key<'_> {
                 None => write!(f, "{}=", value.field_id)?,
             }
             let type_of = field.map(|field| (field.name.as_str(), field.width));
-            one(f, value.field_match_type.as_ref(), |value| Shown { type_of, value })?;
+            one(f, value.field_match_type.as_ref(), |value| DisplayValue { type_of, value })?;
         }
         Ok(())
     }
@@ -43,7 +43,7 @@ fn short<'n>(fields: &[MatchField], name: &'n str) -> &'n str {
 fn one<'v>(
     f: &mut fmt::Formatter<'_>,
     value: Option<&'v FieldMatchType>,
-    shown: impl Fn(&'v [u8]) -> Shown<'v>,
+    shown: impl Fn(&'v [u8]) -> DisplayValue<'v>,
 ) -> fmt::Result {
     match value {
         None => f.write_str("?"),

@@ -9,13 +9,13 @@ use v1::p4_data::Data as Case;
 use v1::replica::PortKind;
 
 /// A value of a field or parameter.
-pub(super) struct Shown<'a> {
+pub(super) struct DisplayValue<'a> {
     /// Name and width, if known.
     pub(super) type_of: Option<(&'a str, Width)>,
     pub(super) value: &'a [u8],
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for DisplayValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((name, width)) = self.type_of else { return Hex(self.value).fmt(f) };
         if width == Width::Text {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::number::Number;
 use super::parser::Comparison;
-use super::types::{Part, Type, Typed};
+use super::types::{MatchPart, Type, TypedExpression};
 use super::{Kind, Operand};
 use crate::proto::v1;
 use crate::value::Width;
@@ -20,7 +20,7 @@ pub(super) enum Result<'r> {
 }
 
 /// The source of the values.
-pub(super) trait Given {
+pub(super) trait ValueSource {
     /// Returns the value of a field or a parameter by its position.
     fn value(&self, place: usize) -> Result<'_>;
 
@@ -48,7 +48,7 @@ fn whole(width: Width) -> Number<'static> {
     }
 }
 
-impl Given for Entry<'_> {
+impl ValueSource for Entry<'_> {
     fn value(&self, place: usize) -> Result<'_> {
         let Some(field) = self.fields.get(place) else { return Result::Bool(false) };
         let found = self.entry.r#match.iter().find(|found| found.field_id == field.id);
@@ -76,7 +76,7 @@ impl Given for Entry<'_> {
     }
 }
 
-impl Given for Call<'_> {
+impl ValueSource for Call<'_> {
     fn value(&self, place: usize) -> Result<'_> {
         let id = self.params.get(place).map(|param| param.id);
         let argument = self.call.params.iter().find(|argument| Some(argument.param_id) == id);
@@ -89,29 +89,29 @@ impl Given for Call<'_> {
 }
 
 /// Returns whether a clause holds.
-pub(super) fn holds(expression: &Typed, given: &dyn Given) -> bool {
+pub(super) fn holds(expression: &TypedExpression, given: &dyn ValueSource) -> bool {
     evaluate(expression, given) == Result::Bool(true)
 }
 
-fn evaluate<'r>(expression: &'r Typed, given: &'r dyn Given) -> Result<'r> {
+fn evaluate<'r>(expression: &'r TypedExpression, given: &'r dyn ValueSource) -> Result<'r> {
     match expression {
-        Typed::Bool(value) => Result::Bool(*value),
-        Typed::Number(number) => Result::Number(number.clone()),
-        Typed::Given(place) => given.value(*place),
-        Typed::Priority => Result::Number(i64::from(given.priority()).into()),
-        Typed::Part(whole, part) => match (evaluate(whole, given), part) {
-            (Result::Pair(first, _), Part::First) => Result::Number(first),
-            (Result::Pair(_, second), Part::Second) => Result::Number(second),
+        TypedExpression::Bool(value) => Result::Bool(*value),
+        TypedExpression::Number(number) => Result::Number(number.clone()),
+        TypedExpression::Given(place) => given.value(*place),
+        TypedExpression::Priority => Result::Number(i64::from(given.priority()).into()),
+        TypedExpression::Part(whole, part) => match (evaluate(whole, given), part) {
+            (Result::Pair(first, _), MatchPart::First) => Result::Number(first),
+            (Result::Pair(_, second), MatchPart::Second) => Result::Number(second),
             (single, _) => single,
         },
-        Typed::Not(inner) => Result::Bool(!holds(inner, given)),
-        Typed::Minus(inner) => Result::Number(number(inner, given).negated()),
-        Typed::Wrapped(inner, width) => Result::Number(number(inner, given).wrapped(width.bits())),
-        Typed::Matched(inner, of) => matched(number(inner, given), *of),
-        Typed::All(parts) => Result::Bool(parts.iter().all(|part| holds(part, given))),
-        Typed::Any(parts) => Result::Bool(parts.iter().any(|part| holds(part, given))),
-        Typed::Implies(left, right) => Result::Bool(!holds(left, given) || holds(right, given)),
-        Typed::Compare(how, left, right) => {
+        TypedExpression::Not(inner) => Result::Bool(!holds(inner, given)),
+        TypedExpression::Minus(inner) => Result::Number(number(inner, given).negated()),
+        TypedExpression::Wrapped(inner, width) => Result::Number(number(inner, given).wrapped(width.bits())),
+        TypedExpression::Matched(inner, of) => matched(number(inner, given), *of),
+        TypedExpression::All(parts) => Result::Bool(parts.iter().all(|part| holds(part, given))),
+        TypedExpression::Any(parts) => Result::Bool(parts.iter().any(|part| holds(part, given))),
+        TypedExpression::Implies(left, right) => Result::Bool(!holds(left, given) || holds(right, given)),
+        TypedExpression::Compare(how, left, right) => {
             let (left, right) = (evaluate(left, given), evaluate(right, given));
             Result::Bool(compare(*how, &left, &right))
         }
@@ -119,7 +119,7 @@ fn evaluate<'r>(expression: &'r Typed, given: &'r dyn Given) -> Result<'r> {
 }
 
 /// Returns the value of an expression of a numeric type.
-fn number<'r>(expression: &'r Typed, given: &'r dyn Given) -> Number<'r> {
+fn number<'r>(expression: &'r TypedExpression, given: &'r dyn ValueSource) -> Number<'r> {
     match evaluate(expression, given) {
         Result::Number(number) | Result::Pair(number, _) => number,
         Result::Bool(_) => Number::default(),

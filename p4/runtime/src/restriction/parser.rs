@@ -66,7 +66,7 @@ struct Parser<'s> {
     parts: u32,
 }
 
-type Parsed = Result<Expression, RestrictionError>;
+type ParseResult = Result<Expression, RestrictionError>;
 
 impl<'s> Parser<'s> {
     fn take(&mut self) -> Result<Token<'s>, RestrictionError> {
@@ -96,7 +96,7 @@ impl<'s> Parser<'s> {
         RestrictionError::at(self.source, self.next.1.start, format!("{found} where {wanted} should be"))
     }
 
-    fn make(&mut self, start: usize, form: Form) -> Parsed {
+    fn make(&mut self, start: usize, form: Form) -> ParseResult {
         self.parts += 1;
         if self.parts > MAX_PARTS {
             let problem = format!("the expression has more than {MAX_PARTS} parts");
@@ -106,7 +106,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses one level deeper, up to the limit.
-    fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> ParseResult) -> ParseResult {
         if self.depth >= MAX_DEPTH {
             let problem = format!("the expression is nested deeper than {MAX_DEPTH}");
             return Err(RestrictionError::at(self.source, self.next.1.start, problem));
@@ -129,7 +129,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Within parentheses, `;` has the meaning of `&&`. Only the outermost expression may end with `;`.
-    fn whole(&mut self) -> Parsed {
+    fn whole(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let mut clauses = vec![self.implication()?];
         while self.accept(";")? {
@@ -143,7 +143,7 @@ impl<'s> Parser<'s> {
         start: usize,
         mut parts: Vec<Expression>,
         form: fn(Vec<Expression>) -> Form,
-    ) -> Parsed {
+    ) -> ParseResult {
         match (parts.pop(), parts.is_empty()) {
             (Some(only), true) => Ok(only),
             (last, _) => {
@@ -153,7 +153,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn implication(&mut self) -> Parsed {
+    fn implication(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let left = self.disjunction()?;
         if !self.accept("->")? {
@@ -166,7 +166,7 @@ impl<'s> Parser<'s> {
         self.make(start, Form::Implies(Box::new(left), Box::new(right)))
     }
 
-    fn disjunction(&mut self) -> Parsed {
+    fn disjunction(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let mut parts = vec![self.conjunction()?];
         while self.accept("||")? {
@@ -175,7 +175,7 @@ impl<'s> Parser<'s> {
         self.joined(start, parts, Form::Any)
     }
 
-    fn conjunction(&mut self) -> Parsed {
+    fn conjunction(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let mut parts = vec![self.comparison()?];
         while self.accept("&&")? {
@@ -184,7 +184,7 @@ impl<'s> Parser<'s> {
         self.joined(start, parts, Form::All)
     }
 
-    fn comparison(&mut self) -> Parsed {
+    fn comparison(&mut self) -> ParseResult {
         let start = self.next.1.start;
         let left = self.unary()?;
         let Some(how) = self.comparison_sign() else { return Ok(left) };
@@ -209,7 +209,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    fn unary(&mut self) -> Parsed {
+    fn unary(&mut self) -> ParseResult {
         let start = self.next.1.start;
         if self.accept("!")? {
             let inner = self.deeper(Self::unary)?;
@@ -234,7 +234,7 @@ impl<'s> Parser<'s> {
         Ok(word)
     }
 
-    fn primary(&mut self) -> Parsed {
+    fn primary(&mut self) -> ParseResult {
         let start = self.next.1.start;
         if self.accept("(")? {
             let mut inner = self.deeper(Self::whole)?;
@@ -258,7 +258,7 @@ impl<'s> Parser<'s> {
         self.make(start, form)
     }
 
-    fn word(&mut self, start: usize, word: &str) -> Parsed {
+    fn word(&mut self, start: usize, word: &str) -> ParseResult {
         self.take()?;
         if matches!(self.next.0, Token::Sign("(")) && ["ipv4", "ipv6", "mac"].contains(&word) {
             return self.address(start, word);
@@ -271,7 +271,7 @@ impl<'s> Parser<'s> {
         self.make(start, Form::Name(name))
     }
 
-    fn address(&mut self, start: usize, kind: &str) -> Parsed {
+    fn address(&mut self, start: usize, kind: &str) -> ParseResult {
         self.expect("(")?;
         let place = self.next.1.start;
         let Token::Text(text) = self.next.0 else {

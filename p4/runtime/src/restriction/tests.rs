@@ -257,12 +257,12 @@ const FIELDS: [Field; 6] = [
 
 /// A random expression as text, with its value for an entry, which is computed while the text is built.
 #[derive(Debug, Clone)]
-struct Made {
+struct RandomExpression {
     text: String,
     holds: bool,
 }
 
-fn compared(sample: Sample) -> impl Strategy<Value = Made> {
+fn compared(sample: Sample) -> impl Strategy<Value = RandomExpression> {
     let signs = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
     (0..FIELDS.len(), signs, -300i64..300, any::<bool>()).prop_map(move |(field, sign, number, turned)| {
         let (name, value) = FIELDS[field];
@@ -277,16 +277,16 @@ fn compared(sample: Sample) -> impl Strategy<Value = Made> {
             ">" => a > b,
             _ => a >= b,
         };
-        Made { text: format!("{left} {sign} {right}"), holds }
+        RandomExpression { text: format!("{left} {sign} {right}"), holds }
     })
 }
 
-fn expression(sample: Sample) -> impl Strategy<Value = Made> {
+fn expression(sample: Sample) -> impl Strategy<Value = RandomExpression> {
     compared(sample).prop_recursive(4, 24, 2, |inner| {
         let signs = prop::sample::select(vec!["&&", "||", "->", ";", "!"]);
         (inner.clone(), inner, signs).prop_map(|(left, right, sign)| match sign {
-            "!" => Made { text: format!("!({})", left.text), holds: !left.holds },
-            _ => Made {
+            "!" => RandomExpression { text: format!("!({})", left.text), holds: !left.holds },
+            _ => RandomExpression {
                 text: format!("({}) {sign} ({})", left.text, right.text),
                 holds: match sign {
                     "||" => left.holds || right.holds,

@@ -72,7 +72,7 @@ impl Type {
 
 /// A part of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MatchPart {
     /// The value, or the low end of a range.
     First,
     /// The mask, the length of the prefix, or the high end of a range.
@@ -81,27 +81,31 @@ pub(super) enum Part {
 
 /// An expression that can be evaluated.
 #[derive(Debug, Clone)]
-pub(super) enum Typed {
+pub(super) enum TypedExpression {
     Bool(bool),
     Number(Number<'static>),
     /// A field or a parameter, by its position.
     Given(usize),
     Priority,
-    Part(Box<Typed>, Part),
-    Not(Box<Typed>),
-    Minus(Box<Typed>),
+    Part(Box<TypedExpression>, MatchPart),
+    Not(Box<TypedExpression>),
+    Minus(Box<TypedExpression>),
     /// A number converted to bits of a width.
-    Wrapped(Box<Typed>, Width),
+    Wrapped(Box<TypedExpression>, Width),
     /// A number converted to a match on it.
-    Matched(Box<Typed>, Type),
-    All(Vec<Typed>),
-    Any(Vec<Typed>),
-    Implies(Box<Typed>, Box<Typed>),
-    Compare(Comparison, Box<Typed>, Box<Typed>),
+    Matched(Box<TypedExpression>, Type),
+    All(Vec<TypedExpression>),
+    Any(Vec<TypedExpression>),
+    Implies(Box<TypedExpression>, Box<TypedExpression>),
+    Compare(Comparison, Box<TypedExpression>, Box<TypedExpression>),
 }
 
 /// Adds types to a clause.
-pub(super) fn check(source: &str, names: Names<'_>, clause: Expression) -> Result<Typed, RestrictionError> {
+pub(super) fn check(
+    source: &str,
+    names: Names<'_>,
+    clause: Expression,
+) -> Result<TypedExpression, RestrictionError> {
     Checker { source, names }.truth(clause)
 }
 
@@ -110,14 +114,14 @@ struct Checker<'s> {
     names: Names<'s>,
 }
 
-type Checked<T> = Result<T, RestrictionError>;
+type CheckResult<T> = Result<T, RestrictionError>;
 
 impl Checker<'_> {
-    fn wrong<T>(&self, place: usize, problem: impl Into<String>) -> Checked<T> {
+    fn wrong<T>(&self, place: usize, problem: impl Into<String>) -> CheckResult<T> {
         Err(RestrictionError::at(self.source, place, problem))
     }
 
-    fn truth(&self, expression: Expression) -> Checked<Typed> {
+    fn truth(&self, expression: Expression) -> CheckResult<TypedExpression> {
         let place = expression.place.start;
         match self.infer(expression)? {
             (typed, Type::Bool) => Ok(typed),
@@ -125,37 +129,41 @@ impl Checker<'_> {
         }
     }
 
-    fn all(&self, expressions: Vec<Expression>) -> Checked<Vec<Typed>> {
+    fn all(&self, expressions: Vec<Expression>) -> CheckResult<Vec<TypedExpression>> {
         expressions.into_iter().map(|expression| self.truth(expression)).collect()
     }
 
-    fn infer(&self, expression: Expression) -> Checked<(Typed, Type)> {
+    fn infer(&self, expression: Expression) -> CheckResult<(TypedExpression, Type)> {
         let start = expression.place.start;
         Ok(match expression.form {
-            Form::Bool(value) => (Typed::Bool(value), Type::Bool),
-            Form::Number(number) => (Typed::Number(number), Type::Int),
-            Form::Text(text) => (Typed::Number(Number::from_bytes(text.as_bytes()).into_owned()), Type::Text),
+            Form::Bool(value) => (TypedExpression::Bool(value), Type::Bool),
+            Form::Number(number) => (TypedExpression::Number(number), Type::Int),
+            Form::Text(text) => {
+                (TypedExpression::Number(Number::from_bytes(text.as_bytes()).into_owned()), Type::Text)
+            }
             Form::Name(name) => self.name(start, &name)?,
             Form::Attribute(name) => match (name.as_str(), self.names.of_table) {
-                ("priority", true) => (Typed::Priority, Type::Int),
+                ("priority", true) => (TypedExpression::Priority, Type::Int),
                 _ => return self.wrong(start, format!("there is no attribute `::{name}` here")),
             },
             Form::Part(whole, part) => {
                 let (whole, of) = self.infer(*whole)?;
                 let (part, of) = self.part(start, of, &part)?;
-                (Typed::Part(Box::new(whole), part), of)
+                (TypedExpression::Part(Box::new(whole), part), of)
             }
-            Form::Not(inner) => (Typed::Not(Box::new(self.truth(*inner)?)), Type::Bool),
+            Form::Not(inner) => (TypedExpression::Not(Box::new(self.truth(*inner)?)), Type::Bool),
             Form::Minus(inner) => match self.infer(*inner)? {
-                (Typed::Number(number), Type::Int) => (Typed::Number(number.negated()), Type::Int),
-                (inner, Type::Int) => (Typed::Minus(Box::new(inner)), Type::Int),
+                (TypedExpression::Number(number), Type::Int) => {
+                    (TypedExpression::Number(number.negated()), Type::Int)
+                }
+                (inner, Type::Int) => (TypedExpression::Minus(Box::new(inner)), Type::Int),
                 (_, other) => return self.wrong(start, format!("`-` takes a number, this is {other}")),
             },
-            Form::All(parts) => (Typed::All(self.all(parts)?), Type::Bool),
-            Form::Any(parts) => (Typed::Any(self.all(parts)?), Type::Bool),
+            Form::All(parts) => (TypedExpression::All(self.all(parts)?), Type::Bool),
+            Form::Any(parts) => (TypedExpression::Any(self.all(parts)?), Type::Bool),
             Form::Implies(left, right) => {
                 let (left, right) = (self.truth(*left)?, self.truth(*right)?);
-                (Typed::Implies(Box::new(left), Box::new(right)), Type::Bool)
+                (TypedExpression::Implies(Box::new(left), Box::new(right)), Type::Bool)
             }
             Form::Compare(how, left, right) => {
                 let (left, left_type) = self.infer(*left)?;
@@ -164,12 +172,12 @@ impl Checker<'_> {
                 if !of.has_order() && !matches!(how, Comparison::Equal | Comparison::Unequal) {
                     return self.wrong(start, format!("{of} is neither less nor greater, only equal or not"));
                 }
-                (Typed::Compare(how, Box::new(left), Box::new(right)), Type::Bool)
+                (TypedExpression::Compare(how, Box::new(left), Box::new(right)), Type::Bool)
             }
         })
     }
 
-    fn name(&self, place: usize, name: &str) -> Checked<(Typed, Type)> {
+    fn name(&self, place: usize, name: &str) -> CheckResult<(TypedExpression, Type)> {
         let Some(at) = self.names.operands.iter().position(|operand| operand.name == name) else {
             let (whole, part) =
                 if self.names.of_table { ("table", "field") } else { ("action", "parameter") };
@@ -187,20 +195,20 @@ impl Checker<'_> {
                 return self.wrong(place, format!("`{name}` is matched in a way that no restriction knows"));
             }
         };
-        Ok((Typed::Given(at), of))
+        Ok((TypedExpression::Given(at), of))
     }
 
-    fn part(&self, place: usize, of: Type, part: &str) -> Checked<(Part, Type)> {
+    fn part(&self, place: usize, of: Type, part: &str) -> CheckResult<(MatchPart, Type)> {
         Ok(match (of, part) {
             (
                 Type::Exact(width) | Type::Ternary(width) | Type::Optional(width) | Type::Lpm(width),
                 "value",
             )
-            | (Type::Range(width), "low") => (Part::First, Type::Bits(width)),
+            | (Type::Range(width), "low") => (MatchPart::First, Type::Bits(width)),
             (Type::Ternary(width) | Type::Optional(width), "mask") | (Type::Range(width), "high") => {
-                (Part::Second, Type::Bits(width))
+                (MatchPart::Second, Type::Bits(width))
             }
-            (Type::Lpm(_), "prefix_length") => (Part::Second, Type::Int),
+            (Type::Lpm(_), "prefix_length") => (MatchPart::Second, Type::Int),
             _ => return self.wrong(place, format!("{of} has no part `::{part}`")),
         })
     }
@@ -209,9 +217,9 @@ impl Checker<'_> {
     fn unify(
         &self,
         place: usize,
-        (left, left_type): (Typed, Type),
-        (right, right_type): (Typed, Type),
-    ) -> Checked<(Typed, Typed, Type)> {
+        (left, left_type): (TypedExpression, Type),
+        (right, right_type): (TypedExpression, Type),
+    ) -> CheckResult<(TypedExpression, TypedExpression, Type)> {
         if left_type == right_type {
             Ok((left, right, left_type))
         } else if left_type.accepts(right_type) {
@@ -225,16 +233,18 @@ impl Checker<'_> {
 }
 
 /// Converts a number, text or bits to the type of the other operand.
-fn cast(value: Typed, from: Type, to: Type) -> Typed {
+fn cast(value: TypedExpression, from: Type, to: Type) -> TypedExpression {
     let bits = match (value, from, to.width()) {
-        (Typed::Number(number), Type::Int, Some(Width::Bits(width))) => Typed::Number(number.wrapped(width)),
-        (value, Type::Int, Some(width @ Width::Bits(_))) => Typed::Wrapped(Box::new(value), width),
+        (TypedExpression::Number(number), Type::Int, Some(Width::Bits(width))) => {
+            TypedExpression::Number(number.wrapped(width))
+        }
+        (value, Type::Int, Some(width @ Width::Bits(_))) => TypedExpression::Wrapped(Box::new(value), width),
         (value, ..) => value,
     };
     match to {
         Type::Bool | Type::Int | Type::Text | Type::Bits(_) => bits,
         Type::Exact(_) | Type::Ternary(_) | Type::Optional(_) | Type::Lpm(_) | Type::Range(_) => {
-            Typed::Matched(Box::new(bits), to)
+            TypedExpression::Matched(Box::new(bits), to)
         }
     }
 }

@@ -45,7 +45,7 @@ enum Block {
     /// The first byte of a representation.
     Start,
     /// The further bytes of an integer, and what follows them.
-    Integer { value: usize, shift: u32, then: After },
+    Integer { value: usize, shift: u32, then: FollowingElement },
     /// The first byte of a string.
     Length { name: bool },
     /// The bytes of a name.
@@ -56,7 +56,7 @@ enum Block {
 
 /// The element that follows an integer.
 #[derive(Clone, Copy, Debug)]
-enum After {
+enum FollowingElement {
     /// Another representation.
     Representation,
     /// A literal whose name is at this index, or follows if the index is 0.
@@ -136,10 +136,10 @@ impl Scanner {
             Block::Start => {
                 self.found = false;
                 match *byte {
-                    first @ 0x80.. => integer(first, 7, After::Representation),
-                    first @ 0x40..=0x7f => integer(first, 6, After::Literal),
-                    first @ 0x20..=0x3f => integer(first, 5, After::Representation),
-                    first => integer(first, 4, After::Literal),
+                    first @ 0x80.. => integer(first, 7, FollowingElement::Representation),
+                    first @ 0x40..=0x7f => integer(first, 6, FollowingElement::Literal),
+                    first @ 0x20..=0x3f => integer(first, 5, FollowingElement::Representation),
+                    first => integer(first, 4, FollowingElement::Literal),
                 }
             }
             Block::Integer { value, shift, then } => {
@@ -151,7 +151,7 @@ impl Scanner {
                 }
             }
             Block::Length { name } => {
-                integer(*byte, 7, After::String { name: *name, huffman: *byte & 0x80 != 0 })
+                integer(*byte, 7, FollowingElement::String { name: *name, huffman: *byte & 0x80 != 0 })
             }
             Block::Name { left, matched } => {
                 *matched = matched.filter(|at| NAME.get(*at) == Some(byte)).map(|at| at + 1);
@@ -180,19 +180,19 @@ impl Scanner {
     }
 
     /// Returns the state after an integer.
-    fn after(&mut self, value: usize, then: After) -> Block {
+    fn after(&mut self, value: usize, then: FollowingElement) -> Block {
         match then {
-            After::Representation => Block::Start,
-            After::Literal => {
+            FollowingElement::Representation => Block::Start,
+            FollowingElement::Literal => {
                 self.found = value == INDEX;
                 Block::Length { name: value == 0 }
             }
-            After::String { name: true, huffman } if value > 0 => {
+            FollowingElement::String { name: true, huffman } if value > 0 => {
                 Block::Name { left: value, matched: (!huffman).then_some(0) }
             }
-            After::String { name: true, .. } => Block::Length { name: false },
-            After::String { name: false, .. } if value == 0 => Block::Start,
-            After::String { name: false, huffman } => {
+            FollowingElement::String { name: true, .. } => Block::Length { name: false },
+            FollowingElement::String { name: false, .. } if value == 0 => Block::Start,
+            FollowingElement::String { name: false, huffman } => {
                 Block::Value { left: value, plain: self.found && !huffman }
             }
         }
@@ -201,7 +201,7 @@ impl Scanner {
 
 /// Starts an integer with a prefix of `bits` bits (RFC 7541 5.1). Returns its value as an error if the prefix contains
 /// all of it.
-fn integer(byte: u8, bits: u32, then: After) -> Result<Block, (usize, After)> {
+fn integer(byte: u8, bits: u32, then: FollowingElement) -> Result<Block, (usize, FollowingElement)> {
     let most = (1_usize << bits) - 1;
     match usize::from(byte) & most {
         value if value == most => Ok(Block::Integer { value, shift: 0, then }),
@@ -227,19 +227,19 @@ fn is_of_host(byte: u8) -> bool {
 
 /// A connection whose requests have a valid `:authority`.
 #[derive(Debug)]
-pub(super) struct Readable<T> {
+pub(super) struct ScannedConnection<T> {
     inner: T,
     scanner: Scanner,
 }
 
-impl<T> Readable<T> {
+impl<T> ScannedConnection<T> {
     /// Wraps a connection from which no byte has been read.
     pub(super) fn new(inner: T) -> Self {
-        Readable { inner, scanner: Scanner::new() }
+        ScannedConnection { inner, scanner: Scanner::new() }
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Readable<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for ScannedConnection<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -252,7 +252,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Readable<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Readable<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for ScannedConnection<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -24,11 +24,11 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Service, http};
 
-use super::authority::Readable;
+use super::authority::ScannedConnection;
 use super::limits::Limits;
 use super::preface::preface;
-use super::request::{Place, Watched};
-use super::roster::{Ender, Roster, Seat, Side};
+use super::request::{Place, WatchedBody};
+use super::roster::{ConnectionPlace, Ender, Roster, Side};
 use super::tls::Acceptor;
 
 /// HTTP/2 windows of a stream and of a connection: the bytes that a client may send before the server has read them.
@@ -157,11 +157,11 @@ impl Places {
 
     /// Waits for a place for a connection. If all connections have requests, one whose requests are all stalled is
     /// ended.
-    async fn connection(&self, ender: &Ender) -> Seat {
+    async fn connection(&self, ender: &Ender) -> ConnectionPlace {
         let _turn = self.turn.lock().await;
         loop {
             let seat = self.connections.take(ender).or_else(|| {
-                self.connections.free(&self.requests.stillest()?);
+                self.connections.free(&self.requests.longest_idle()?);
                 self.connections.take(ender)
             });
             match seat {
@@ -244,7 +244,7 @@ fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
 /// handshakes.
 async fn connection<S>(
     server: Arc<Server<S>>,
-    (ender, opening): (Ender, Seat),
+    (ender, opening): (Ender, ConnectionPlace),
     stream: Box<dyn Stream>,
     closing: watch::Receiver<bool>,
 ) where
@@ -257,7 +257,8 @@ async fn connection<S>(
             Some(tls) => Box::new(tls.accept(stream).await?),
             None => stream,
         };
-        let stream: Box<dyn Stream> = if server.unix { Box::new(Readable::new(stream)) } else { stream };
+        let stream: Box<dyn Stream> =
+            if server.unix { Box::new(ScannedConnection::new(stream)) } else { stream };
         let stream = preface(stream).await?;
         Ok::<_, io::Error>((stream, server.places.connection(&ender).await))
     };
@@ -275,7 +276,7 @@ async fn connection<S>(
     let handle = {
         let (server, ender, seat) = (Arc::clone(&server), ender.clone(), Arc::clone(&seat));
         hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
-            let busy = Busy::new(&running, &seat);
+            let busy = RequestGuard::new(&running, &seat);
             answer(Arc::clone(&server), ender.clone(), busy, request.map(Body::new))
         })
     };
@@ -287,7 +288,7 @@ async fn connection<S>(
 /// answered.
 async fn drive<F>(served: F, ender: &Ender, mut closing: watch::Receiver<bool>)
 where
-    F: Future + Graceful,
+    F: Future + GracefulConnection,
 {
     tokio::pin!(served);
     tokio::select! {
@@ -304,16 +305,16 @@ where
 }
 
 /// A connection that can be asked to end after its running requests.
-trait Graceful {
+trait GracefulConnection {
     fn shutdown(self: std::pin::Pin<&mut Self>);
 }
 
-impl<I, S> Graceful for http2::Connection<I, S, TokioExecutor>
+impl<I, S> GracefulConnection for http2::Connection<I, S, TokioExecutor>
 where
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Counted>,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = CountedBody>,
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     I: hyper::rt::Read + hyper::rt::Write + Unpin,
-    TokioExecutor: hyper::rt::bounds::Http2ServerConnExec<S::Future, Counted>,
+    TokioExecutor: hyper::rt::bounds::Http2ServerConnExec<S::Future, CountedBody>,
 {
     fn shutdown(self: std::pin::Pin<&mut Self>) {
         self.graceful_shutdown();
@@ -321,20 +322,20 @@ where
 }
 
 /// Marks a connection as one with requests.
-struct Busy {
+struct RequestGuard {
     running: Arc<AtomicUsize>,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionPlace>,
 }
 
-impl Busy {
-    fn new(running: &Arc<AtomicUsize>, seat: &Arc<Seat>) -> Self {
+impl RequestGuard {
+    fn new(running: &Arc<AtomicUsize>, seat: &Arc<ConnectionPlace>) -> Self {
         running.fetch_add(1, Ordering::AcqRel);
         seat.move_on(Side::Incoming);
-        Busy { running: Arc::clone(running), seat: Arc::clone(seat) }
+        RequestGuard { running: Arc::clone(running), seat: Arc::clone(seat) }
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         if self.running.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.seat.stand(Side::Incoming);
@@ -343,12 +344,12 @@ impl Drop for Busy {
 }
 
 /// An answer, during which its request counts as running.
-pub(super) struct Counted {
+pub(super) struct CountedBody {
     body: Body,
-    _busy: Busy,
+    _busy: RequestGuard,
 }
 
-impl http_body::Body for Counted {
+impl http_body::Body for CountedBody {
     type Data = bytes::Bytes;
     type Error = Status;
 
@@ -367,9 +368,9 @@ impl http_body::Body for Counted {
 async fn answer<S>(
     server: Arc<Server<S>>,
     ender: Ender,
-    busy: Busy,
+    busy: RequestGuard,
     request: http::Request<Body>,
-) -> Result<http::Response<Counted>, Infallible>
+) -> Result<http::Response<CountedBody>, Infallible>
 where
     S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
@@ -377,14 +378,14 @@ where
 {
     let Some(seat) = server.places.requests.take(&ender) else {
         let status = Status::resource_exhausted("the server answers as many requests as it may");
-        return Ok(status.into_http::<Body>().map(|body| Counted { body, _busy: busy }));
+        return Ok(status.into_http::<Body>().map(|body| CountedBody { body, _busy: busy }));
     };
     let place = Place::new(seat, busy.seat.id());
     let (mut parts, body) = request.into_parts();
     parts.extensions.insert(place.clone());
-    let body = Body::new(Watched { place: place.clone(), side: Side::Incoming, body });
+    let body = Body::new(WatchedBody { place: place.clone(), side: Side::Incoming, body });
     let mut service = server.service.clone();
     let response = service.call(http::Request::from_parts(parts, body)).await?;
-    let watched = |body| Body::new(Watched { place, side: Side::Outgoing, body });
-    Ok(response.map(|body| Counted { body: watched(body), _busy: busy }))
+    let watched = |body| Body::new(WatchedBody { place, side: Side::Outgoing, body });
+    Ok(response.map(|body| CountedBody { body: watched(body), _busy: busy }))
 }

@@ -10,23 +10,23 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Waits for the preface and returns a connection that still contains it.
-pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<Prefaced<T>> {
+pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<PrefacedConnection<T>> {
     let mut found = [0; PREFACE.len()];
     inner.read_exact(&mut found).await?;
     if &found != PREFACE {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not use HTTP/2"));
     }
-    Ok(Prefaced { unread: PREFACE, inner })
+    Ok(PrefacedConnection { unread: PREFACE, inner })
 }
 
 /// A connection whose preface was consumed and is returned again to the reader.
 #[derive(Debug)]
-pub(super) struct Prefaced<T> {
+pub(super) struct PrefacedConnection<T> {
     unread: &'static [u8],
     inner: T,
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Prefaced<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for PrefacedConnection<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -42,7 +42,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Prefaced<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Prefaced<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for PrefacedConnection<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

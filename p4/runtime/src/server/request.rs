@@ -11,23 +11,23 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Body as HttpBody;
 
-use super::roster::{Seat, Side};
+use super::roster::{ConnectionPlace, Side};
 
 /// The place of a request, stored in the extensions of the request.
 #[derive(Debug, Clone)]
-pub struct Place(Arc<Shared>);
+pub struct Place(Arc<RequestState>);
 
 #[derive(Debug)]
-struct Shared {
-    seat: Seat,
+struct RequestState {
+    seat: ConnectionPlace,
     connection: u64,
     settled: AtomicBool,
 }
 
 impl Place {
     /// Returns the place of a request on the connection with this number.
-    pub(super) fn new(seat: Seat, connection: u64) -> Self {
-        Place(Arc::new(Shared { seat, connection, settled: AtomicBool::new(false) }))
+    pub(super) fn new(seat: ConnectionPlace, connection: u64) -> Self {
+        Place(Arc::new(RequestState { seat, connection, settled: AtomicBool::new(false) }))
     }
 
     /// Returns the number of the connection, which is never reused.
@@ -61,13 +61,13 @@ impl Place {
 
 /// A body that reports stalls. The body of a request stalls while no bytes arrive from the client. The body of an
 /// answer stalls while the client does not accept the next part.
-pub(super) struct Watched {
+pub(super) struct WatchedBody {
     pub(super) place: Place,
     pub(super) side: Side,
     pub(super) body: Body,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -94,7 +94,7 @@ impl HttpBody for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedBody {
     fn drop(&mut self) {
         match self.side {
             Side::Incoming => self.place.move_on(Side::Incoming),

@@ -1,7 +1,7 @@
 //! Places of clients at a server, and their replacement: the longest idle client first.
 //!
-//! Invariants: at most as many places are taken as the limit allows; a place is free as soon as its [`Seat`] is
-//! dropped.
+//! Invariants: at most as many places are taken as the limit allows; a place is free as soon as its [`ConnectionPlace`]
+//! is dropped.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,13 +51,13 @@ pub(super) enum Side {
 }
 
 #[derive(Debug)]
-struct Taken {
+struct PlaceState {
     /// When each side stalled, if it is stalled.
     still: [Option<Instant>; 2],
     ender: Ender,
 }
 
-impl Taken {
+impl PlaceState {
     fn still_since(&self) -> Option<Instant> {
         self.still.iter().flatten().min().copied()
     }
@@ -66,7 +66,7 @@ impl Taken {
 #[derive(Debug, Default)]
 struct Places {
     next: u64,
-    taken: BTreeMap<u64, Taken>,
+    taken: BTreeMap<u64, PlaceState>,
 }
 
 impl Places {
@@ -74,16 +74,17 @@ impl Places {
     /// period. If there is none, it belongs to the one with the most stalled places, if these exceed [`crowd`]. Of its
     /// places, it is the one stalled for longest.
     fn victim(&self, now: Instant, grace: Duration, limit: usize) -> Option<u64> {
-        let old = self.stillest_of_most(now, grace).map(|(_, id)| id);
+        let old = self.longest_idle_of_crowd(now, grace).map(|(_, id)| id);
         let crowd =
-            || self.stillest_of_most(now, Duration::ZERO).filter(|(places, _)| *places > crowd(limit));
+            || self.longest_idle_of_crowd(now, Duration::ZERO).filter(|(places, _)| *places > crowd(limit));
         old.or_else(|| crowd().map(|(_, id)| id))
     }
 
     /// Finds the connection with the most places stalled for at least `grace`. Returns their number, and the place
     /// stalled for longest.
-    fn stillest_of_most(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
-        let still = |taken: &Taken| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
+    fn longest_idle_of_crowd(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
+        let still =
+            |taken: &PlaceState| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
         let mut connections: Vec<(&Ender, usize, Instant, u64)> = Vec::new();
         for (id, taken) in &self.taken {
             let Some(since) = still(taken) else { continue };
@@ -118,13 +119,13 @@ impl Roster {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place, which counts as stalled until [`Seat::move_on`]. Returns `None` if all places are taken and none
-    /// can be freed.
-    pub(super) fn take(&self, ender: &Ender) -> Option<Seat> {
+    /// Takes a place, which counts as stalled until [`ConnectionPlace::move_on`]. Returns `None` if all places are taken
+    /// and none can be freed.
+    pub(super) fn take(&self, ender: &Ender) -> Option<ConnectionPlace> {
         self.take_at(Instant::now(), ender)
     }
 
-    fn take_at(&self, now: Instant, ender: &Ender) -> Option<Seat> {
+    fn take_at(&self, now: Instant, ender: &Ender) -> Option<ConnectionPlace> {
         let mut places = self.lock();
         if places.taken.len() >= self.limit {
             let id = places.victim(now, self.grace, self.limit)?;
@@ -134,18 +135,18 @@ impl Roster {
         }
         let id = places.next;
         places.next += 1;
-        places.taken.insert(id, Taken { still: [Some(now), None], ender: ender.clone() });
+        places.taken.insert(id, PlaceState { still: [Some(now), None], ender: ender.clone() });
         drop(places);
-        Some(Seat { roster: self.clone(), id })
+        Some(ConnectionPlace { roster: self.clone(), id })
     }
 
     /// Ends a connection whose places have all been stalled for at least the grace period, and frees the places. Among
     /// several, it ends the one that made progress least recently.
-    pub(super) fn stillest(&self) -> Option<Ender> {
-        self.stillest_at(Instant::now())
+    pub(super) fn longest_idle(&self) -> Option<Ender> {
+        self.longest_idle_at(Instant::now())
     }
 
-    fn stillest_at(&self, now: Instant) -> Option<Ender> {
+    fn longest_idle_at(&self, now: Instant) -> Option<Ender> {
         let mut connections: Vec<(&Ender, Option<Instant>)> = Vec::new();
         let mut places = self.lock();
         for taken in places.taken.values() {
@@ -194,12 +195,12 @@ impl Roster {
 
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct ConnectionPlace {
     roster: Roster,
     id: u64,
 }
 
-impl Seat {
+impl ConnectionPlace {
     /// Returns the number of the place, which is never reused.
     pub(super) fn id(&self) -> u64 {
         self.id
@@ -220,7 +221,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.roster.lock().taken.remove(&self.id);
     }
@@ -287,9 +288,9 @@ mod tests {
         let seats = [&one, &one, &two].map(|ender| roster.take(ender).expect("room"));
         seats[0].move_on(Side::Incoming);
         let later = Instant::now() + GRACE;
-        assert!(roster.stillest_at(Instant::now()).is_none(), "all came just now");
-        assert!(roster.stillest_at(later).is_some_and(|ender| ender.is(&two)));
-        assert!(roster.stillest_at(later).is_none(), "the other has a place that moves");
+        assert!(roster.longest_idle_at(Instant::now()).is_none(), "all came just now");
+        assert!(roster.longest_idle_at(later).is_some_and(|ender| ender.is(&two)));
+        assert!(roster.longest_idle_at(later).is_none(), "the other has a place that moves");
         assert_eq!(roster.taken(), 2);
         roster.free(&one);
         assert_eq!(roster.taken(), 0);

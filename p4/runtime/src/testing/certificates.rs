@@ -23,7 +23,7 @@ pub enum Validity {
 
 /// A certificate and its key, as PEM.
 #[derive(Debug, Clone)]
-pub struct Issued {
+pub struct IssuedCertificate {
     /// The certificate.
     pub certificate: Vec<u8>,
     /// The key.
@@ -55,7 +55,7 @@ impl Authority {
     }
 
     /// Signs a certificate for a host name or an IP address, for use by servers and clients.
-    pub fn issue(&self, name: &str, validity: Validity) -> Issued {
+    pub fn issue(&self, name: &str, validity: Validity) -> IssuedCertificate {
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("the name is plain");
         params.distinguished_name.push(DnType::CommonName, name);
         params.extended_key_usages =
@@ -70,12 +70,16 @@ impl Authority {
         params.serial_number = Some(serial.into());
         let key = KeyPair::generate().expect("ring makes keys");
         let certificate = params.signed_by(&key, &self.issuer).expect("the parameters are complete");
-        Issued { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes(), serial }
+        IssuedCertificate {
+            certificate: certificate.pem().into_bytes(),
+            key: key.serialize_pem().into_bytes(),
+            serial,
+        }
     }
 
     /// Signs a list of revoked certificates, as PEM.
-    pub fn revoke(&self, issued: &[&Issued]) -> Vec<u8> {
-        let revoked = |issued: &&Issued| RevokedCertParams {
+    pub fn revoke(&self, issued: &[&IssuedCertificate]) -> Vec<u8> {
+        let revoked = |issued: &&IssuedCertificate| RevokedCertParams {
             serial_number: issued.serial.into(),
             revocation_time: date_time_ymd(2000, 1, 1),
             reason_code: None,

@@ -27,7 +27,7 @@ struct Reader<'s, 't> {
 /// The fields of a message that are already set. Most messages set few fields, and millions of messages are read, so
 /// the first ones need no allocation.
 #[derive(Default)]
-struct Seen {
+struct FieldSet {
     first: [u16; 4],
     len: usize,
     more: Vec<u16>,
@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
             let position = self.lexer.position();
             return Err(self.lexer.error(position, TextFault::Depth { limit: MAX_DEPTH }));
         }
-        let mut seen = Seen::default();
+        let mut seen = FieldSet::default();
         loop {
             match (self.lexer.peek(), close) {
                 (Token::End, None) => return Ok(()),
@@ -65,7 +65,7 @@ impl Reader<'_, '_> {
         &mut self,
         id: MessageId,
         name: &str,
-        seen: &mut Seen,
+        seen: &mut FieldSet,
         depth: u32,
     ) -> Result<(), TextError> {
         let schema = self.schema;
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
     }
 }
 
-impl Seen {
+impl FieldSet {
     fn set(&mut self, fields: &[Field], index: usize) -> Result<(), TextFault> {
         let field = &fields[index];
         let first = &self.first[..self.len.min(self.first.len())];

@@ -13,7 +13,7 @@ pub(super) struct Field<'b> {
 
 /// Bytes that are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedMessage;
 
 /// Reads fields from the front of some bytes.
 #[derive(Debug, Clone)]
@@ -26,21 +26,21 @@ impl<'b> Fields<'b> {
         Fields { rest: message }
     }
 
-    fn varint(&mut self) -> Result<u64, Malformed> {
-        decode_varint(&mut self.rest).map_err(|_| Malformed)
+    fn varint(&mut self) -> Result<u64, MalformedMessage> {
+        decode_varint(&mut self.rest).map_err(|_| MalformedMessage)
     }
 
-    fn take(&mut self, length: usize) -> Result<&'b [u8], Malformed> {
-        let (content, rest) = self.rest.split_at_checked(length).ok_or(Malformed)?;
+    fn take(&mut self, length: usize) -> Result<&'b [u8], MalformedMessage> {
+        let (content, rest) = self.rest.split_at_checked(length).ok_or(MalformedMessage)?;
         self.rest = rest;
         Ok(content)
     }
 
-    fn field(&mut self) -> Result<Field<'b>, Malformed> {
-        let key = u32::try_from(self.varint()?).map_err(|_| Malformed)?;
+    fn field(&mut self) -> Result<Field<'b>, MalformedMessage> {
+        let key = u32::try_from(self.varint()?).map_err(|_| MalformedMessage)?;
         let number = key >> 3;
         if number == 0 {
-            return Err(Malformed);
+            return Err(MalformedMessage);
         }
         let (wire_type, content): (_, &[u8]) = match key & 7 {
             0 => {
@@ -49,19 +49,19 @@ impl<'b> Fields<'b> {
             }
             1 => (WireType::SixtyFourBit, self.take(8).map(|_| &[][..])?),
             2 => {
-                let length = usize::try_from(self.varint()?).map_err(|_| Malformed)?;
+                let length = usize::try_from(self.varint()?).map_err(|_| MalformedMessage)?;
                 (WireType::LengthDelimited, self.take(length)?)
             }
             5 => (WireType::ThirtyTwoBit, self.take(4).map(|_| &[][..])?),
             // Groups were deprecated before these messages were defined.
-            _ => return Err(Malformed),
+            _ => return Err(MalformedMessage),
         };
         Ok(Field { number, wire_type, content })
     }
 }
 
 impl<'b> Iterator for Fields<'b> {
-    type Item = Result<Field<'b>, Malformed>;
+    type Item = Result<Field<'b>, MalformedMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {

@@ -5,7 +5,7 @@ use prost::encoding::WireType;
 use prost::{DecodeError, Message, Name};
 use thiserror::Error;
 
-use super::fields::{Fields, Malformed};
+use super::fields::{Fields, MalformedMessage};
 use super::shape::{BYTES, Content, Shapes};
 
 /// Maximum depth of nested messages, the same as prost's.
@@ -62,8 +62,8 @@ enum Stop {
     Malformed,
 }
 
-impl From<Malformed> for Stop {
-    fn from(_: Malformed) -> Self {
+impl From<MalformedMessage> for Stop {
+    fn from(_: MalformedMessage) -> Self {
         Stop::Malformed
     }
 }

@@ -14,12 +14,12 @@ use tonic::{Request, Response, Status};
 
 /// Answers every Read with `times` copies of a message.
 #[derive(Clone)]
-struct Canned {
+struct CannedReads {
     message: Bytes,
     times: usize,
 }
 
-impl ServerStreamingService<Bytes> for Canned {
+impl ServerStreamingService<Bytes> for CannedReads {
     type Response = Bytes;
     type ResponseStream = tokio_stream::Iter<std::vec::IntoIter<Result<Bytes, Status>>>;
     type Future = BoxFuture<Response<Self::ResponseStream>, Status>;
@@ -30,7 +30,7 @@ impl ServerStreamingService<Bytes> for Canned {
     }
 }
 
-impl tonic::codegen::Service<http::Request<Body>> for Canned {
+impl tonic::codegen::Service<http::Request<Body>> for CannedReads {
     type Response = http::Response<Body>;
     type Error = std::convert::Infallible;
     type Future = BoxFuture<Self::Response, Self::Error>;
@@ -54,6 +54,6 @@ pub(super) async fn canned(
 ) -> (SocketAddr, JoinHandle<()>) {
     let listener = Listener::tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
     let address = listener.address().expect("a port");
-    let service = Canned { message: message.into(), times };
+    let service = CannedReads { message: message.into(), times };
     (address, tokio::spawn(serve(listener, None, Places::new(Limits::default()), service, closing)))
 }

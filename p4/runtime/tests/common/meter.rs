@@ -10,18 +10,18 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 /// A future whose polls are measured.
-pub(crate) struct Metered<F> {
+pub(crate) struct MeteredFuture<F> {
     inner: Pin<Box<F>>,
     longest: Duration,
 }
 
-impl<F: Future> Metered<F> {
+impl<F: Future> MeteredFuture<F> {
     pub(crate) fn new(inner: F) -> Self {
-        Metered { inner: Box::pin(inner), longest: Duration::ZERO }
+        MeteredFuture { inner: Box::pin(inner), longest: Duration::ZERO }
     }
 }
 
-impl<F: Future> Future for Metered<F> {
+impl<F: Future> Future for MeteredFuture<F> {
     type Output = (F::Output, Duration);
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

@@ -70,7 +70,7 @@ pub enum UsageError {
 
 /// Whether an option takes a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum OptionArity {
     Nothing,
     Value,
     /// An optional folder; an argument that ends in `.json` is a program.
@@ -78,55 +78,55 @@ enum Takes {
 }
 
 /// Options before `--`: long name, short name, whether they take a value.
-const GENERAL: [(&str, Option<char>, Takes); 26] = [
-    ("help", Some('h'), Takes::Nothing),
-    ("version", Some('v'), Takes::Nothing),
-    ("interface", Some('i'), Takes::Value),
-    ("pcap", None, Takes::Maybe),
-    ("use-files", None, Takes::Value),
-    ("packet-in", None, Takes::Value),
-    ("thrift-port", None, Takes::Value),
-    ("device-id", None, Takes::Value),
-    ("nanolog", None, Takes::Value),
-    ("log-console", None, Takes::Nothing),
-    ("log-file", None, Takes::Value),
-    ("log-level", Some('L'), Takes::Value),
-    ("log-flush", None, Takes::Nothing),
-    ("log-file-max-size", None, Takes::Value),
-    ("log-file-max-files", None, Takes::Value),
-    ("notifications-addr", None, Takes::Value),
-    ("debugger", None, Takes::Nothing),
-    ("debugger-addr", None, Takes::Value),
-    ("restore-state", None, Takes::Value),
-    ("dump-packet-data", None, Takes::Value),
-    ("no-p4", None, Takes::Nothing),
-    ("max-port-count", None, Takes::Value),
-    ("warn-on-invalid-hdr-read", None, Takes::Nothing),
-    ("ret-zero-on-invalid-hdr-read", None, Takes::Nothing),
-    ("p4info", None, Takes::Value),
-    ("json-version", None, Takes::Nothing),
+const GENERAL: [(&str, Option<char>, OptionArity); 26] = [
+    ("help", Some('h'), OptionArity::Nothing),
+    ("version", Some('v'), OptionArity::Nothing),
+    ("interface", Some('i'), OptionArity::Value),
+    ("pcap", None, OptionArity::Maybe),
+    ("use-files", None, OptionArity::Value),
+    ("packet-in", None, OptionArity::Value),
+    ("thrift-port", None, OptionArity::Value),
+    ("device-id", None, OptionArity::Value),
+    ("nanolog", None, OptionArity::Value),
+    ("log-console", None, OptionArity::Nothing),
+    ("log-file", None, OptionArity::Value),
+    ("log-level", Some('L'), OptionArity::Value),
+    ("log-flush", None, OptionArity::Nothing),
+    ("log-file-max-size", None, OptionArity::Value),
+    ("log-file-max-files", None, OptionArity::Value),
+    ("notifications-addr", None, OptionArity::Value),
+    ("debugger", None, OptionArity::Nothing),
+    ("debugger-addr", None, OptionArity::Value),
+    ("restore-state", None, OptionArity::Value),
+    ("dump-packet-data", None, OptionArity::Value),
+    ("no-p4", None, OptionArity::Nothing),
+    ("max-port-count", None, OptionArity::Value),
+    ("warn-on-invalid-hdr-read", None, OptionArity::Nothing),
+    ("ret-zero-on-invalid-hdr-read", None, OptionArity::Nothing),
+    ("p4info", None, OptionArity::Value),
+    ("json-version", None, OptionArity::Nothing),
 ];
 
 /// Options after `--`.
-const TARGET: [(&str, Option<char>, Takes); 18] = [
-    ("disable-swap", None, Takes::Nothing),
-    ("enable-swap", None, Takes::Nothing),
-    ("load-modules", None, Takes::Value),
-    ("grpc-server-addr", None, Takes::Value),
-    ("grpc-server-ssl", None, Takes::Nothing),
-    ("grpc-server-cacert", None, Takes::Value),
-    ("grpc-server-cert", None, Takes::Value),
-    ("grpc-server-key", None, Takes::Value),
-    ("grpc-server-crl", None, Takes::Value),
-    ("grpc-server-with-client-auth", None, Takes::Nothing),
-    ("cpu-port", None, Takes::Value),
-    ("drop-port", None, Takes::Value),
-    ("dp-grpc-server-addr", None, Takes::Value),
-    ("priority-queues", None, Takes::Value),
-    ("max-mc-groups", None, Takes::Value),
-    ("max-l1-entries", None, Takes::Value),
-    ("max-l2-entries", None, Takes::Value),
-    ("enforce-restrictions", None, Takes::Nothing),
+const TARGET: [(&str, Option<char>, OptionArity); 18] = [
+    ("disable-swap", None, OptionArity::Nothing),
+    ("enable-swap", None, OptionArity::Nothing),
+    ("load-modules", None, OptionArity::Value),
+    ("grpc-server-addr", None, OptionArity::Value),
+    ("grpc-server-ssl", None, OptionArity::Nothing),
+    ("grpc-server-cacert", None, OptionArity::Value),
+    ("grpc-server-cert", None, OptionArity::Value),
+    ("grpc-server-key", None, OptionArity::Value),
+    ("grpc-server-crl", None, OptionArity::Value),
+    ("grpc-server-with-client-auth", None, OptionArity::Nothing),
+    ("cpu-port", None, OptionArity::Value),
+    ("drop-port", None, OptionArity::Value),
+    ("dp-grpc-server-addr", None, OptionArity::Value),
+    ("priority-queues", None, OptionArity::Value),
+    ("max-mc-groups", None, OptionArity::Value),
+    ("max-l1-entries", None, OptionArity::Value),
+    ("max-l2-entries", None, OptionArity::Value),
+    ("enforce-restrictions", None, OptionArity::Nothing),
 ];
 
 /// Parser state: the options so far, and values that are only combined at the end.
@@ -159,7 +159,7 @@ pub(crate) enum Request {
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
     let mut reader = Reader::default();
     let mut arguments = arguments.into_iter().peekable();
-    let mut known: &[(&str, Option<char>, Takes)] = &GENERAL;
+    let mut known: &[(&str, Option<char>, OptionArity)] = &GENERAL;
     while let Some(argument) = arguments.next() {
         if argument == "--" {
             known = &TARGET;
@@ -170,13 +170,15 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Reque
             continue;
         };
         let value = match (takes, given) {
-            (Takes::Nothing, Some(_)) => return Err(UsageError::NeedlessValue(name.to_owned())),
-            (Takes::Nothing, None) => String::new(),
-            (Takes::Maybe | Takes::Value, Some(given)) => given,
-            (Takes::Maybe, None) => {
+            (OptionArity::Nothing, Some(_)) => return Err(UsageError::NeedlessValue(name.to_owned())),
+            (OptionArity::Nothing, None) => String::new(),
+            (OptionArity::Maybe | OptionArity::Value, Some(given)) => given,
+            (OptionArity::Maybe, None) => {
                 arguments.next_if(|next| is_folder(next)).unwrap_or_else(|| ".".to_owned())
             }
-            (Takes::Value, None) => arguments.next().ok_or_else(|| UsageError::NoValue(name.to_owned()))?,
+            (OptionArity::Value, None) => {
+                arguments.next().ok_or_else(|| UsageError::NoValue(name.to_owned()))?
+            }
         };
         match name {
             "help" => return Ok(Request::Help),
@@ -195,10 +197,13 @@ fn is_folder(argument: &str) -> bool {
 }
 
 /// A recognised option: its name, whether it takes a value, and an attached value.
-type Found = (&'static str, Takes, Option<String>);
+type OptionMatch = (&'static str, OptionArity, Option<String>);
 
 /// Recognises an option; `None` for an argument without dashes.
-fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result<Option<Found>, UsageError> {
+fn find(
+    argument: &str,
+    known: &[(&'static str, Option<char>, OptionArity)],
+) -> Result<Option<OptionMatch>, UsageError> {
     if let Some(long) = argument.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -212,15 +217,15 @@ fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result
     let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
     let rest = chars.as_str();
     // `-h` and `-v` end the run, so letters attached to them do not matter.
-    let value = (!rest.is_empty() && *takes != Takes::Nothing).then(|| rest.to_owned());
+    let value = (!rest.is_empty() && *takes != OptionArity::Nothing).then(|| rest.to_owned());
     Ok(Some((name, *takes, value)))
 }
 
 /// Finds an option by its name, or by an unambiguous prefix.
 fn complete(
     given: &str,
-    known: &[(&'static str, Option<char>, Takes)],
-) -> Result<(&'static str, Takes), UsageError> {
+    known: &[(&'static str, Option<char>, OptionArity)],
+) -> Result<(&'static str, OptionArity), UsageError> {
     if let Some((name, _, takes)) = known.iter().find(|(name, ..)| *name == given) {
         return Ok((name, *takes));
     }

@@ -120,7 +120,7 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(2).build()?;
     let tls = options.tls.clone().map(acceptor).transpose()?;
     let service = Service::new([Arc::clone(&switch)]);
-    let endpoint = runtime.block_on(Served::start(service, &options.address, tls))?;
+    let endpoint = runtime.block_on(ServerEndpoint::start(service, &options.address, tls))?;
     let packet_endpoint = match &options.packet_address {
         Some(address) => Some(runtime.block_on(packets.serve(resolve(address)?))?),
         None => None,
@@ -153,12 +153,12 @@ fn acceptor(files: TlsFiles) -> Result<Acceptor, TlsFileError> {
 }
 
 /// The P4Runtime endpoint: a network address or a local socket.
-enum Served {
+enum ServerEndpoint {
     Network(Endpoint),
     Socket(Endpoint<PathBuf>),
 }
 
-impl Served {
+impl ServerEndpoint {
     async fn start(service: Service, address: &str, tls: Option<Acceptor>) -> Result<Self, CommandError> {
         let Some(path) = address.strip_prefix("unix:") else {
             let address = resolve(address)?;

@@ -33,7 +33,7 @@ const MOST_PASSES: usize = 4096;
 
 /// A packet that re-enters ingress.
 #[derive(Debug)]
-struct Again {
+struct RecirculatedPacket {
     words: Box<[u64]>,
     data: Vec<u8>,
     packet: PacketState,
@@ -42,7 +42,7 @@ struct Again {
 /// Pending work for a received packet.
 #[derive(Debug)]
 enum Task {
-    Ingress(Again),
+    Ingress(RecirculatedPacket),
     Egress(QueuedPacket),
 }
 
@@ -236,7 +236,7 @@ impl Engine {
         let standard = &self.program.standard;
         store(&mut fresh, &standard.instance_type, kind);
         store(&mut fresh, &standard.packet_length, u128::from(packet.length));
-        self.work.tasks.push_back(Task::Ingress(Again { words: fresh, data, packet }));
+        self.work.tasks.push_back(Task::Ingress(RecirculatedPacket { words: fresh, data, packet }));
     }
 
     /// Runs a function on a frame with these words but without a packet.

@@ -6,7 +6,7 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::frame::PacketState;
 use crate::program::{Algorithm, Calculation, Crc, Field, HashInput, Program, get_bits, put_bits};
-use crate::state::Counting;
+use crate::state::HashState;
 
 /// Inputs of a hash.
 pub(crate) struct HashSource<'h> {
@@ -24,7 +24,7 @@ impl HashSource<'_> {
     pub(crate) fn compute(
         &self,
         number: u16,
-        counting: &mut BTreeMap<u16, Counting>,
+        counting: &mut BTreeMap<u16, HashState>,
         scratch: &mut Vec<u8>,
     ) -> u64 {
         let calculation = &self.program.calculations[number as usize];

@@ -21,17 +21,17 @@ const MAX_DEPTH: u32 = 32;
 
 /// The types of a P4Info, and the names of numbers for types translated from text.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Named<'n> {
+pub(super) struct TypeNames<'n> {
     pub(super) types: Option<&'n config::P4TypeInfo>,
     pub(super) names: Option<&'n Names>,
 }
 
 /// A value of the data plane: its words and its width.
-type Part<'w> = (&'w [u64], u32);
+type DataValue<'w> = (&'w [u64], u32);
 
 /// Converts a digest sample, whose fields are consecutive, to its type.
 pub(super) fn structured(
-    named: Named<'_>,
+    named: TypeNames<'_>,
     spec: &config::P4DataTypeSpec,
     fields: &[Field],
     sample: &[u64],
@@ -50,18 +50,19 @@ pub(super) fn structured(
 
 /// Converts a value of one field to its type.
 pub(super) fn single(spec: &config::P4DataTypeSpec, words: &[u64], bits: u32) -> v1::P4Data {
-    build(Named::default(), Some(spec), &mut std::iter::once((words, bits)), 0)
+    build(TypeNames::default(), Some(spec), &mut std::iter::once((words, bits)), 0)
 }
 
 fn build<'w>(
-    named: Named<'_>,
+    named: TypeNames<'_>,
     spec: Option<&config::P4DataTypeSpec>,
-    parts: &mut dyn Iterator<Item = Part<'w>>,
+    parts: &mut dyn Iterator<Item = DataValue<'w>>,
     depth: u32,
 ) -> v1::P4Data {
     let types = named.types;
     let spec = spec.and_then(|spec| spec.type_spec.as_ref()).filter(|_| depth < MAX_DEPTH);
-    let members = |specs: Vec<Option<&config::P4DataTypeSpec>>, parts: &mut dyn Iterator<Item = Part<'w>>| {
+    let members = |specs: Vec<Option<&config::P4DataTypeSpec>>,
+                   parts: &mut dyn Iterator<Item = DataValue<'w>>| {
         let members = specs.into_iter().map(|spec| build(named, spec, parts, depth + 1)).collect();
         v1::P4StructLike { members }
     };
@@ -101,7 +102,7 @@ fn build<'w>(
     v1::P4Data { data: Some(data) }
 }
 
-fn scalar(spec: Option<&TypeSpec>, part: Option<Part>) -> Option<Data> {
+fn scalar(spec: Option<&TypeSpec>, part: Option<DataValue>) -> Option<Data> {
     let (words, width) = part?;
     Some(match spec {
         Some(TypeSpec::Bool(_)) => Data::Bool(words.iter().any(|word| *word != 0)),
@@ -212,7 +213,7 @@ mod tests {
             ..Default::default()
         };
         let types = config::P4TypeInfo { new_types: [("t".to_owned(), new)].into(), ..Default::default() };
-        let data = structured(Named { types: Some(&types), names: None }, &spec, &[], &[]);
+        let data = structured(TypeNames { types: Some(&types), names: None }, &spec, &[], &[]);
         assert_eq!(data.data, None);
     }
 }

@@ -61,7 +61,7 @@ impl Store {
         let digest_id = self.pipeline.digest_id(list.digest)?;
         let info = self.pipeline.info().digest_by_id(digest_id)?;
         let fields = &self.pipeline.program().digests.get(&list.digest)?.fields;
-        let named = data::Named { types: self.pipeline.info().types(), names: self.names.as_ref() };
+        let named = data::TypeNames { types: self.pipeline.info().types(), names: self.names.as_ref() };
         let sample = |sample: &crate::state::Sample| data::structured(named, &info.spec, fields, sample);
         let data = list.samples.iter().map(sample).collect();
         Some(v1::DigestList { digest_id, list_id: list.list, data, timestamp: 0 })

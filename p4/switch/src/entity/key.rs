@@ -1,6 +1,6 @@
 //! Converts keys of table entries between P4Runtime and data plane.
 
-use closc_runtime::check::{Compared, EntryPlace};
+use closc_runtime::check::{EntryPlace, MatchOperand};
 use closc_runtime::info::{self, MatchField, Table};
 use closc_runtime::proto::v1;
 use closc_runtime::value::encode_number;
@@ -56,7 +56,7 @@ fn wildcard(spec: &program::Table) -> Vec<u64> {
 /// Writes a field into a key. On error, returns the width that it exceeds. Values that are text for controllers are
 /// numbers here.
 fn encode_field(
-    found: Compared<'_>,
+    found: MatchOperand<'_>,
     target: &program::KeyField,
     matching: TableMatch,
     key: &mut Key,
@@ -70,19 +70,19 @@ fn encode_field(
         }
     };
     match found {
-        Compared::Exact(value) | Compared::Optional(value) => {
+        MatchOperand::Exact(value) | MatchOperand::Optional(value) => {
             put(value, &mut key.value)?;
             full(&mut key.mask);
         }
-        Compared::Ternary { value, mask } => {
+        MatchOperand::Ternary { value, mask } => {
             put(value, &mut key.value)?;
             put(mask, &mut key.mask)?;
         }
-        Compared::Range { low, high } => {
+        MatchOperand::Range { low, high } => {
             put(low, &mut key.value)?;
             put(high, &mut key.mask)?;
         }
-        Compared::Lpm { value, prefix } => {
+        MatchOperand::Lpm { value, prefix } => {
             put(value, &mut key.value)?;
             match matching {
                 TableMatch::Exact | TableMatch::Lpm => key.prefix = prefix,

@@ -13,7 +13,7 @@ use crate::state::Table;
 /// An entity that the new pipeline cannot contain.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the new pipeline cannot keep the {kind} that the old one has: {fault}")]
-pub struct Irreconcilable {
+pub struct ReconcileError {
     /// Kind of entity.
     pub(crate) kind: &'static str,
     /// The error.
@@ -22,10 +22,10 @@ pub struct Irreconcilable {
 
 impl Store {
     /// Writes the entities of another store into this new one, except those in their initial state.
-    pub(crate) fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), Irreconcilable> {
+    pub(crate) fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), ReconcileError> {
         self.make_room(old);
         for (kind, update, request) in requests() {
-            let fail = |fault| Irreconcilable { kind, fault };
+            let fail = |fault| ReconcileError { kind, fault };
             let mut entities = old.read(now_ns, &request).map_err(fail)?;
             entities.retain(|entity| !old.is_initial(entity));
             for found in entities {

@@ -95,7 +95,7 @@ impl Store {
             let elapsed_ns = now_ns.saturating_sub(entry.hit_ns).cast_signed();
             v1::table_entry::IdleTimeout { elapsed_ns }
         };
-        let attached = Attached { counter: entry.counter, meter: entry.meter.as_deref() };
+        let attached = DirectState { counter: entry.counter, meter: entry.meter.as_deref() };
         v1::TableEntry {
             table_id: target.table.preamble.id,
             r#match: key::decode(target.binding, target.table, target.spec, key),
@@ -135,7 +135,7 @@ impl Store {
             action::decode(self.pipeline.program(), &target.binding.actions, action, &default.args)
         });
         let action = call.map(|call| v1::TableAction { r#type: Some(table_action::Type::Action(call)) });
-        let attached = Attached { counter: default.counter, meter: default.meter.as_deref() };
+        let attached = DirectState { counter: default.counter, meter: default.meter.as_deref() };
         v1::TableEntry {
             table_id: target.table.preamble.id,
             action,
@@ -229,12 +229,12 @@ fn wanted(target: Target, table: &Table, handle: u32, request: &v1::TableEntry) 
 
 /// Counter and meter of an entry.
 #[derive(Clone, Copy)]
-struct Attached<'e> {
+struct DirectState<'e> {
     counter: Counter,
     meter: Option<&'e Meter>,
 }
 
-impl Attached<'_> {
+impl DirectState<'_> {
     fn counter_data(self, target: Target, request: &v1::TableEntry) -> Option<v1::CounterData> {
         let unit: CounterUnit = target.table.direct_counter.as_ref()?.unit;
         request.counter_data.as_ref().map(|_| array::counter_data(self.counter, unit))

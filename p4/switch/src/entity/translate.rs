@@ -20,7 +20,7 @@ use super::undo::Undo;
 use super::{Fault, Spot, Store};
 
 /// Translates each value of a type that is translated from text.
-type See<'s> = dyn FnMut(&Arc<str>, &mut Vec<u8>) -> Result<(), Fault> + 's;
+type ValueTranslator<'s> = dyn FnMut(&Arc<str>, &mut Vec<u8>) -> Result<(), Fault> + 's;
 
 /// Visits every value of an entity that is translated from text.
 struct Walk<'w> {
@@ -33,7 +33,7 @@ impl<'w> Walk<'w> {
         Walk { info, ports: info.text_ports().map(Into::into) }
     }
 
-    fn entity(&self, entity: &mut v1::Entity, see: &mut See) -> Result<(), Fault> {
+    fn entity(&self, entity: &mut v1::Entity, see: &mut ValueTranslator) -> Result<(), Fault> {
         match &mut entity.entity {
             Some(Entity::TableEntry(entry)) => self.entry(entry, see),
             Some(Entity::ActionProfileMember(member)) => {
@@ -74,7 +74,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Visits the keys of a read request; other fields do not matter.
-    fn request(&self, request: &mut v1::Entity, see: &mut See) -> Result<(), Fault> {
+    fn request(&self, request: &mut v1::Entity, see: &mut ValueTranslator) -> Result<(), Fault> {
         let entry = match &mut request.entity {
             Some(Entity::TableEntry(entry)) => Some(entry),
             Some(Entity::DirectCounterEntry(direct)) => direct.table_entry.as_mut(),
@@ -88,7 +88,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn entry(&self, entry: &mut v1::TableEntry, see: &mut See) -> Result<(), Fault> {
+    fn entry(&self, entry: &mut v1::TableEntry, see: &mut ValueTranslator) -> Result<(), Fault> {
         if let Some(table) = self.info.table_by_id(entry.table_id) {
             key(table.fields(), &mut entry.r#match, see)?;
         }
@@ -112,7 +112,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn call(&self, call: &mut v1::Action, see: &mut See) -> Result<(), Fault> {
+    fn call(&self, call: &mut v1::Action, see: &mut ValueTranslator) -> Result<(), Fault> {
         let action = self.info.require_action(call.action_id).map_err(check::Violation::from)?;
         for argument in &mut call.params {
             let text = action.param_by_id(argument.param_id).and_then(|(_, param)| param.text.as_ref());
@@ -123,11 +123,11 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    fn port(&self, port: &mut Vec<u8>, see: &mut See) -> Result<(), Fault> {
+    fn port(&self, port: &mut Vec<u8>, see: &mut ValueTranslator) -> Result<(), Fault> {
         self.ports.as_ref().map_or(Ok(()), |of| see(of, port))
     }
 
-    fn replicas(&self, replicas: &mut [v1::Replica], see: &mut See) -> Result<(), Fault> {
+    fn replicas(&self, replicas: &mut [v1::Replica], see: &mut ValueTranslator) -> Result<(), Fault> {
         for replica in replicas {
             if let Some(PortKind::Port(port)) = &mut replica.port_kind {
                 self.port(port, see)?;
@@ -141,7 +141,7 @@ impl<'w> Walk<'w> {
 }
 
 /// Visits the fields of a key. Only exact and optional ones can be text.
-fn key(fields: &[MatchField], found: &mut [v1::FieldMatch], see: &mut See) -> Result<(), Fault> {
+fn key(fields: &[MatchField], found: &mut [v1::FieldMatch], see: &mut ValueTranslator) -> Result<(), Fault> {
     for value in found {
         let field = fields.iter().find(|field| field.id == value.field_id);
         let Some(of) = field.and_then(|field| field.text.as_ref()) else { continue };

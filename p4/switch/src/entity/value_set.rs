@@ -1,6 +1,6 @@
 //! Parser value sets.
 
-use closc_runtime::check::{Compared, KeyPart};
+use closc_runtime::check::{KeyPart, MatchOperand};
 use closc_runtime::info::{MatchKind, ValueSet};
 use closc_runtime::proto::v1;
 use closc_runtime::value::{Width, encode_number};
@@ -64,17 +64,17 @@ fn encode(binding: &ValueSetBinding, given: &[KeyPart<'_>]) -> Result<Vec<SetMat
             return Ok(SetMatch::Masked { value: 0, mask: 0 });
         };
         Ok(match found.value {
-            Compared::Exact(value) | Compared::Optional(value) => {
+            MatchOperand::Exact(value) | MatchOperand::Optional(value) => {
                 SetMatch::Masked { value: number(value)?, mask: all }
             }
-            Compared::Ternary { value, mask } => {
+            MatchOperand::Ternary { value, mask } => {
                 SetMatch::Masked { value: number(value)?, mask: number(mask)? }
             }
-            Compared::Lpm { value, prefix } => {
+            MatchOperand::Lpm { value, prefix } => {
                 let low = width.saturating_sub(prefix);
                 SetMatch::Masked { value: number(value)?, mask: all & !mask128(low) }
             }
-            Compared::Range { low, high } => SetMatch::Range { low: number(low)?, high: number(high)? },
+            MatchOperand::Range { low, high } => SetMatch::Range { low: number(low)?, high: number(high)? },
         })
     };
     binding.fields.iter().enumerate().map(part).collect()

@@ -13,7 +13,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::inbox::Mail;
 use super::link::Destination;
-use super::{Arrival, Delivery, Fabric, LinkEnd, Lost, Node};
+use super::{Arrival, Delivery, Fabric, LinkEnd, LostPacket, Node};
 use crate::switch::{Clock, Outbox};
 
 /// Maximum sleep of a driver, and thus its maximum delay.
@@ -189,7 +189,7 @@ impl Fabric {
             self.carry(at_ns, end, frame.to_vec(), count, deliver);
         }
         let dropped = outbox.take_lost().into_iter();
-        self.lost.extend(dropped.map(|(at_ns, frame)| Lost { at_ns, frame, in_switch: true }));
+        self.lost.extend(dropped.map(|(at_ns, frame)| LostPacket { at_ns, frame, in_switch: true }));
         outbox.clear();
         *self.outbox(node) = outbox;
     }
@@ -211,7 +211,7 @@ impl Fabric {
                 deliver(Delivery { node: end.node, port: end.port, at_ns, frame });
             }
             Destination::Lost if self.config.keeps_lost => {
-                self.lost.push(Lost { at_ns, frame, in_switch: false });
+                self.lost.push(LostPacket { at_ns, frame, in_switch: false });
             }
             Destination::Lost => {}
         }

@@ -18,7 +18,7 @@ type Span = (BigInt, BigInt);
 type Range = Option<Span>;
 
 /// Properties of a subtree.
-struct Known {
+struct SubtreeProperties {
     range: Range,
     /// Whether evaluation in 128 bits gives its low 128 bits.
     narrow: bool,
@@ -60,7 +60,7 @@ fn fits_signed((low, high): &Span) -> bool {
 }
 
 /// Returns an interpretation of 128 bits in which both are exact: `false` for unsigned, `true` for signed.
-fn common(left: &Known, right: &Known) -> Option<bool> {
+fn common(left: &SubtreeProperties, right: &SubtreeProperties) -> Option<bool> {
     let (Some(l), Some(r)) = (&left.range, &right.range) else { return None };
     if !left.narrow || !right.narrow {
         None
@@ -83,7 +83,7 @@ fn field(bits: u32, signed: bool) -> Span {
     (if signed { -(BigInt::from(1) << bits.saturating_sub(1)) } else { low }, high)
 }
 
-fn analyse(expr: &mut Expr) -> Known {
+fn analyse(expr: &mut Expr) -> SubtreeProperties {
     let (range, narrow) = match expr {
         Expr::Const(value) => (Some((BigInt::from(*value), BigInt::from(*value))), true),
         Expr::Negative(value) => (Some((BigInt::from(*value), BigInt::from(*value))), true),
@@ -110,10 +110,10 @@ fn analyse(expr: &mut Expr) -> Known {
             (range, left.narrow && right.narrow)
         }
     };
-    Known { range, narrow }
+    SubtreeProperties { range, narrow }
 }
 
-fn analyse_binary(binary: &mut Binary) -> Known {
+fn analyse_binary(binary: &mut Binary) -> SubtreeProperties {
     let (left, right) = (analyse(&mut binary.left), analyse(&mut binary.right));
     let both_narrow = left.narrow && right.narrow;
     let reading = common(&left, &right);
@@ -135,7 +135,7 @@ fn analyse_binary(binary: &mut Binary) -> Known {
         BinaryOp::SatCast => cast(binary, reading.is_some(), true),
         BinaryOp::UsatCast => cast(binary, reading.is_some(), false),
     };
-    Known { range, narrow }
+    SubtreeProperties { range, narrow }
 }
 
 /// Range after a cast to a constant width; other widths need big integers.

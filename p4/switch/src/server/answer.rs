@@ -49,11 +49,11 @@ impl Reading {
 }
 
 /// A Read and its next page.
-type Turned = (Box<Reading>, Result<Option<Bytes>, Status>);
+type PageResult = (Box<Reading>, Result<Option<Bytes>, Status>);
 
 enum Step {
     Idle(Box<Reading>),
-    Working(JoinHandle<Turned>),
+    Working(JoinHandle<PageResult>),
     Done,
 }
 

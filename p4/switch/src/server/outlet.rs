@@ -25,7 +25,7 @@ pub(super) fn encoded(update: Update) -> Bytes {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct QueueState {
     /// Queued bytes.
     queued: AtomicUsize,
     /// Notified when the queue is full for a message that must not be lost.
@@ -36,14 +36,14 @@ struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Outlet {
     sender: mpsc::Sender<Result<Bytes, Status>>,
-    shared: Arc<Shared>,
+    shared: Arc<QueueState>,
     limit: usize,
 }
 
 /// Makes a queue and returns both ends.
 pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    let shared = Arc::<Shared>::default();
+    let shared = Arc::<QueueState>::default();
     (Outlet { sender, shared: Arc::clone(&shared), limit }, Messages { receiver, shared })
 }
 
@@ -98,7 +98,7 @@ impl Outlet {
 #[derive(Debug)]
 pub(super) struct Messages {
     receiver: mpsc::Receiver<Result<Bytes, Status>>,
-    shared: Arc<Shared>,
+    shared: Arc<QueueState>,
 }
 
 impl Stream for Messages {

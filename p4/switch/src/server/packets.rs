@@ -61,7 +61,7 @@ pub(crate) struct PortStatus {
 
 /// An empty response.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyResponse {}
 
 type Clients = BTreeMap<u64, mpsc::Sender<Result<PortPacket, Status>>>;
 
@@ -160,8 +160,8 @@ impl StreamingService<PortPacket> for PacketService {
 }
 
 impl UnaryService<PortStatus> for PacketService {
-    type Response = Nothing;
-    type Future = BoxFuture<Response<Nothing>, Status>;
+    type Response = EmptyResponse;
+    type Future = BoxFuture<Response<EmptyResponse>, Status>;
 
     fn call(&mut self, request: Request<PortStatus>) -> Self::Future {
         let status = request.into_inner();
@@ -170,7 +170,7 @@ impl UnaryService<PortStatus> for PacketService {
             self.switch.set_port(status.port, status.oper_status == 2);
         }
         Box::pin(async move {
-            if known { Ok(Response::new(Nothing {})) } else { Err(Status::not_found("no such device")) }
+            if known { Ok(Response::new(EmptyResponse {})) } else { Err(Status::not_found("no such device")) }
         })
     }
 }
@@ -192,7 +192,7 @@ impl HttpService<http::Request<Body>> for PacketService {
                 Ok(Grpc::new(codec).streaming(this, request).await)
             }),
             SET_PORT_OPER_STATUS => Box::pin(async move {
-                let codec = ProstCodec::<Nothing, PortStatus>::default();
+                let codec = ProstCodec::<EmptyResponse, PortStatus>::default();
                 Ok(Grpc::new(codec).unary(this, request).await)
             }),
             _ => Box::pin(async move { Ok(Status::unimplemented("no such method").into_http()) }),

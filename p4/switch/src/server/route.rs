@@ -13,8 +13,8 @@ use tonic::codegen::{Body as HttpBody, BoxFuture, Service as HttpService, http};
 use tonic::server::{Grpc, NamedService, ServerStreamingService, StreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::arriving::{Arriving, Terms};
-use super::room::Room;
+use super::request_body::{RequestBody, Terms};
+use super::request_budget::RequestBudget;
 use super::service::Service;
 
 /// Path of the service.
@@ -100,10 +100,10 @@ impl Service {
         } else {
             limits.message_bytes
         };
-        let room = Room::default();
+        let room = RequestBudget::default();
         let place = request.extensions().get::<Place>().cloned();
         let terms = Terms { service: self.clone(), most, reads: method == "Read", place, room: room.clone() };
-        let request = request.map(|body| Body::new(Arriving::new(body, terms)));
+        let request = request.map(|body| Body::new(RequestBody::new(body, terms)));
         match method.as_str() {
             "Read" => {
                 let read = Handler(move |bytes| self.clone().read(bytes, room.clone()));
@@ -123,7 +123,7 @@ impl Service {
                 let get = Handler(move |bytes| std::future::ready(self.clone().get_pipeline(&bytes)));
                 let permit = configs.acquire_owned().await.ok();
                 let response = grpc(limits.stream_message_bytes).unary(get, request).await;
-                response.map(|body| Body::new(Held { body, _permit: permit }))
+                response.map(|body| Body::new(PermitBody { body, _permit: permit }))
             }
             "Capabilities" => {
                 let get = Handler(move |bytes| std::future::ready(self.capabilities(&bytes)));
@@ -154,12 +154,12 @@ impl NamedService for Service {
 }
 
 /// A body that holds a resource until it is sent.
-struct Held<P> {
+struct PermitBody<P> {
     body: Body,
     _permit: P,
 }
 
-impl<P: Unpin> HttpBody for Held<P> {
+impl<P: Unpin> HttpBody for PermitBody<P> {
     type Data = Bytes;
     type Error = Status;
 

@@ -25,7 +25,7 @@ use super::answer::Answer;
 use super::device::Device;
 use super::leaders::Leaders;
 use super::outlet::{Messages, queue};
-use super::room::Room;
+use super::request_budget::RequestBudget;
 use super::stream::Conversation;
 use crate::switch::{NoPipeline, Outbox, Switch};
 
@@ -61,7 +61,7 @@ impl Budget {
 }
 
 /// Shared state of the requests of all connections.
-struct Shared {
+struct ServiceState {
     streams: AtomicU64,
     limits: Limits,
     places: Places,
@@ -94,7 +94,7 @@ pub struct Load {
 #[derive(Clone)]
 pub struct Service {
     devices: Arc<BTreeMap<u64, Arc<Device>>>,
-    shared: Arc<Shared>,
+    shared: Arc<ServiceState>,
     /// Becomes true when streams must end. If its sender is gone, streams stay open.
     closing: watch::Receiver<bool>,
 }
@@ -147,7 +147,7 @@ impl Service {
         let devices: BTreeMap<_, _> = devices.collect();
         let limits = limits.for_devices(devices.len());
         let closing = watch::Sender::new(false).subscribe();
-        let shared = Shared {
+        let shared = ServiceState {
             streams: AtomicU64::new(0),
             limits,
             places: Places::new(limits),
@@ -264,7 +264,7 @@ impl Service {
         Ok((device, self.shared.decoded.take(weight * ANSWERED + request.len()).await))
     }
 
-    pub(super) async fn write(self, request: Bytes, room: Room) -> Result<Bytes, Status> {
+    pub(super) async fn write(self, request: Bytes, room: RequestBudget) -> Result<Bytes, Status> {
         let (device, permit) = self.with_permit::<v1::WriteRequest>(&request).await?;
         room.free();
         aside(move || {
@@ -276,7 +276,7 @@ impl Service {
         Ok(Bytes::new())
     }
 
-    pub(super) async fn read(self, request: Bytes, room: Room) -> Result<Answer, Status> {
+    pub(super) async fn read(self, request: Bytes, room: RequestBudget) -> Result<Answer, Status> {
         let look = |service: &Self, request: &Bytes| {
             let head = ReadHead::decode(request.clone()).map_err(invalid)?;
             let device = service.device(head.device_id)?;
@@ -293,7 +293,7 @@ impl Service {
         Ok(Answer::new(device, request, permit))
     }
 
-    pub(super) async fn set_pipeline(self, request: Bytes, room: Room) -> Result<Bytes, Status> {
+    pub(super) async fn set_pipeline(self, request: Bytes, room: RequestBudget) -> Result<Bytes, Status> {
         let (device, permit) = self.with_permit::<v1::SetForwardingPipelineConfigRequest>(&request).await?;
         room.free();
         aside(move || {

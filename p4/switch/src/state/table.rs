@@ -12,7 +12,7 @@ use super::array::Counter;
 use super::exact::ExactIndex;
 use super::lpm::LpmIndex;
 use super::meter::Meter;
-use super::ternary::{Stored, TernaryIndex};
+use super::ternary::{StoredEntries, TernaryIndex};
 use crate::program::{self, Node, TableMatch};
 
 /// Action of an entry.
@@ -361,8 +361,12 @@ impl Table {
     }
 
     fn link(&mut self, handle: u32) {
-        let stored =
-            Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width };
+        let stored = StoredEntries {
+            keys: &self.keys,
+            masks: &self.masks,
+            priorities: &self.priorities,
+            width: self.width,
+        };
         match &mut self.index {
             Index::Exact(index) => index.insert(&self.keys, self.width, handle),
             Index::Lpm(index) => index.insert(&self.keys, &self.prefixes, self.width, handle),
@@ -371,8 +375,12 @@ impl Table {
     }
 
     fn unlink(&mut self, handle: u32) {
-        let stored =
-            Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width };
+        let stored = StoredEntries {
+            keys: &self.keys,
+            masks: &self.masks,
+            priorities: &self.priorities,
+            width: self.width,
+        };
         let key = &self.keys[handle as usize * self.width..][..self.width];
         match &mut self.index {
             Index::Exact(index) => index.remove(key, handle),
@@ -381,8 +389,13 @@ impl Table {
         }
     }
 
-    fn stored(&self) -> Stored<'_> {
-        Stored { keys: &self.keys, masks: &self.masks, priorities: &self.priorities, width: self.width }
+    fn stored(&self) -> StoredEntries<'_> {
+        StoredEntries {
+            keys: &self.keys,
+            masks: &self.masks,
+            priorities: &self.priorities,
+            width: self.width,
+        }
     }
 }
 

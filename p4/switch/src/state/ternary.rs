@@ -22,7 +22,7 @@ struct Group {
 }
 
 /// Fields of stored entries that the index reads.
-pub(super) struct Stored<'s> {
+pub(super) struct StoredEntries<'s> {
     /// Value words of all entries.
     pub(super) keys: &'s [u64],
     /// Mask words of all entries; for a range field, the last value.
@@ -33,7 +33,7 @@ pub(super) struct Stored<'s> {
     pub(super) width: usize,
 }
 
-impl Stored<'_> {
+impl StoredEntries<'_> {
     fn key(&self, handle: u32) -> &[u64] {
         &self.keys[handle as usize * self.width..][..self.width]
     }
@@ -67,7 +67,7 @@ impl TernaryIndex {
     }
 
     /// Finds the best entry for a key.
-    pub(super) fn find(&self, stored: &Stored, key: &[u64]) -> Option<u32> {
+    pub(super) fn find(&self, stored: &StoredEntries, key: &[u64]) -> Option<u32> {
         let mut best: Option<Rank> = None;
         for (first, at) in &self.order {
             if best.is_some_and(|best| best < *first) {
@@ -88,7 +88,7 @@ impl TernaryIndex {
     /// Finds the entry of exactly this key, mask and priority.
     pub(super) fn find_exact(
         &self,
-        stored: &Stored,
+        stored: &StoredEntries,
         key: &[u64],
         mask: &[u64],
         priority: i32,
@@ -103,7 +103,7 @@ impl TernaryIndex {
     }
 
     /// Adds a handle whose parts are already stored but not indexed.
-    pub(super) fn insert(&mut self, stored: &Stored, handle: u32) {
+    pub(super) fn insert(&mut self, stored: &StoredEntries, handle: u32) {
         let at = self.group(stored.mask(handle));
         let Some(group) = self.groups[at].as_mut() else { return };
         let mask = group.mask.clone();
@@ -116,7 +116,7 @@ impl TernaryIndex {
     }
 
     /// Removes a handle.
-    pub(super) fn remove(&mut self, stored: &Stored, handle: u32) {
+    pub(super) fn remove(&mut self, stored: &StoredEntries, handle: u32) {
         let mask = self.hash_mask(stored.mask(handle));
         let Some(at) = self.by_mask.get(&mask).copied() else { return };
         let Some(group) = self.groups[at].as_mut() else { return };
@@ -171,7 +171,7 @@ impl TernaryIndex {
     }
 
     /// Returns whether an entry covers a key with the same hash.
-    fn covers(&self, stored: &Stored, handle: u32, key: &[u64], mask: &[u64]) -> bool {
+    fn covers(&self, stored: &StoredEntries, handle: u32, key: &[u64], mask: &[u64]) -> bool {
         let (first, last) = (stored.key(handle), stored.mask(handle));
         let equal = first.iter().zip(key).zip(mask).all(|((value, key), mask)| value & mask == key & mask);
         equal

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::script::{CounterIndex, Expected, Field, Script, Statement};
+use super::script::{CounterIndex, Field, PacketPattern, Script, Statement};
 use super::value::{add_match, key_field, number, put};
 use crate::engine::Engine;
 use crate::program::{Program, TableKind};
@@ -13,7 +13,7 @@ use crate::state::{ActionRef, Counter, Entry, GroupMember, Key, MemberAction, Ta
 
 /// Ports that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
+pub enum CheckedPorts {
     /// Ports of packets and expectations. p4c's runner attaches only these.
     Named,
     /// All: a packet at a port that no line names is a fault.
@@ -49,7 +49,7 @@ pub(super) struct Runner<'r> {
 
 impl Script {
     /// Runs the script against a data plane.
-    pub fn run(&self, engine: &mut Engine, watched: Watched) -> Result<(), ScriptFault> {
+    pub fn run(&self, engine: &mut Engine, watched: CheckedPorts) -> Result<(), ScriptFault> {
         let program = Arc::clone(engine.program());
         let mut runner = Runner {
             engine,
@@ -60,9 +60,9 @@ impl Script {
             groups: BTreeMap::new(),
             labels: BTreeMap::new(),
         };
-        let mut expected: BTreeMap<u32, Vec<(usize, Option<Expected>)>> = BTreeMap::new();
+        let mut expected: BTreeMap<u32, Vec<(usize, Option<PacketPattern>)>> = BTreeMap::new();
         let mut last = 0;
-        let (mut all, mut named) = (watched == Watched::All, BTreeSet::new());
+        let (mut all, mut named) = (watched == CheckedPorts::All, BTreeSet::new());
         for (line, statement) in &self.statements {
             last = *line;
             match statement {
@@ -87,7 +87,7 @@ impl Script {
 /// Compares the packets of each port with the expected ones, in order.
 fn compare(
     last: usize,
-    expected: &BTreeMap<u32, Vec<(usize, Option<Expected>)>>,
+    expected: &BTreeMap<u32, Vec<(usize, Option<PacketPattern>)>>,
     sent: &[(u32, Vec<u8>)],
 ) -> Result<(), ScriptFault> {
     let mut by_port: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
@@ -139,7 +139,7 @@ fn digits(frame: &[u8]) -> String {
     })
 }
 
-fn agrees(want: &Expected, found: &str) -> bool {
+fn agrees(want: &PacketPattern, found: &str) -> bool {
     let digits = want.digits.chars().zip(found.chars()).all(|(want, found)| want == '*' || want == found);
     digits && if want.exact { found.len() == want.digits.len() } else { found.len() >= want.digits.len() }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Field {
 
 /// Pattern of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expected {
+pub(crate) struct PacketPattern {
     /// Digits, `*` for any digit.
     pub(crate) digits: String,
     /// Whether the packet must end there.
@@ -94,7 +94,7 @@ pub(crate) enum Statement {
     /// Sends a packet into a port.
     Packet(u32, Vec<u8>),
     /// Expects a packet from a port; any packet without a pattern.
-    Expect(u32, Option<Expected>),
+    Expect(u32, Option<PacketPattern>),
     /// Expects no packet from ports that no line names.
     NoPacket,
     /// Resets all tables to the entries and default actions of the program.
@@ -311,13 +311,13 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     crate::bits::parse_hex_bytes(digits).ok_or_else(|| format!("`{digits}` is not hexadecimal"))
 }
 
-fn expected(data: &str) -> Result<Option<Expected>, String> {
+fn expected(data: &str) -> Result<Option<PacketPattern>, String> {
     if data.is_empty() {
         return Ok(None);
     }
     let (digits, exact) = data.strip_suffix('$').map_or((data, false), |digits| (digits, true));
     if digits.chars().all(|c| c == '*' || c.is_ascii_hexdigit()) {
-        Ok(Some(Expected { digits: digits.to_ascii_lowercase(), exact }))
+        Ok(Some(PacketPattern { digits: digits.to_ascii_lowercase(), exact }))
     } else {
         Err(format!("`{digits}` is not hexadecimal"))
     }
@@ -370,7 +370,7 @@ mod tests {
             label: None,
         };
         assert_eq!(script.statements[0], (2, want));
-        let want = Expected { digits: "00**".to_owned(), exact: true };
+        let want = PacketPattern { digits: "00**".to_owned(), exact: true };
         assert_eq!(script.statements[1], (3, Statement::Expect(1, Some(want))));
     }
 

@@ -9,8 +9,8 @@ use v1::forwarding_pipeline_config::Cookie;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 
-use super::{Loaded, Switch, lock};
-use crate::entity::{Irreconcilable, Store};
+use super::{LoadedPipeline, Switch, lock};
+use crate::entity::{ReconcileError, Store};
 use crate::pipeline::{Pipeline, PipelineError};
 
 /// Why a pipeline is not set.
@@ -33,7 +33,7 @@ pub enum ConfigError {
     Pipeline(#[from] PipelineError),
     /// The state of the old pipeline does not fit the new one.
     #[error(transparent)]
-    Irreconcilable(#[from] Irreconcilable),
+    Irreconcilable(#[from] ReconcileError),
 }
 
 impl From<ConfigError> for Status {
@@ -51,7 +51,7 @@ impl From<ConfigError> for Status {
 }
 
 /// Parts of a pipeline to return.
-pub(crate) type Requested = ResponseType;
+pub(crate) type PipelineParts = ResponseType;
 
 impl Switch {
     /// Verifies, saves or commits a pipeline.
@@ -86,12 +86,12 @@ impl Switch {
     }
 
     /// Returns a pipeline in its initial state.
-    fn load(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<Loaded, ConfigError> {
+    fn load(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<LoadedPipeline, ConfigError> {
         let pipeline = self.compile(config)?;
         Ok(self.prepare(pipeline, config.and_then(|config| config.cookie)))
     }
 
-    fn prepare(&self, pipeline: Arc<Pipeline>, cookie: Option<Cookie>) -> Loaded {
+    fn prepare(&self, pipeline: Arc<Pipeline>, cookie: Option<Cookie>) -> LoadedPipeline {
         if let Some(doubt) = pipeline.program().doubt_drop_port(self.config.engine.drop_port) {
             tracing::warn!("device {}: {doubt}", self.config.device_id);
         }
@@ -103,11 +103,11 @@ impl Switch {
         for port in &state.down {
             store.set_port(*port, false);
         }
-        Loaded { store, cookie }
+        LoadedPipeline { store, cookie }
     }
 
     /// Makes a pipeline process packets.
-    fn run(&self, loaded: Loaded) {
+    fn run(&self, loaded: LoadedPipeline) {
         let mut state = lock(&self.state);
         let replaced = (state.running.replace(loaded), state.saved.take());
         drop(state);
@@ -129,7 +129,7 @@ impl Switch {
     }
 
     /// Returns the requested parts of the pipeline that processes packets.
-    pub(crate) fn pipeline_config(&self, requested: Requested) -> Option<v1::ForwardingPipelineConfig> {
+    pub(crate) fn pipeline_config(&self, requested: PipelineParts) -> Option<v1::ForwardingPipelineConfig> {
         let (pipeline, cookie) = {
             let state = lock(&self.state);
             let loaded = state.running.as_ref()?;

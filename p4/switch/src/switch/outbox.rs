@@ -10,7 +10,7 @@ const KEPT: usize = 1 << 18;
 
 /// A packet in an [`Outbox`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Sent {
+struct OutboxPacket {
     port: u32,
     at_ns: u64,
     bytes: Range<usize>,
@@ -22,7 +22,7 @@ pub struct Outbox {
     cpu_port: Option<u32>,
     now_ns: u64,
     bytes: Vec<u8>,
-    packets: Vec<Sent>,
+    packets: Vec<OutboxPacket>,
     /// Dropped packets with their time, if requested.
     lost: Option<Vec<(u64, Vec<u8>)>>,
     pub(super) to_controller: Vec<Vec<u8>>,
@@ -80,7 +80,7 @@ impl Sink for Outbox {
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
-        self.packets.push(Sent { port, at_ns: self.now_ns, bytes: start..self.bytes.len() });
+        self.packets.push(OutboxPacket { port, at_ns: self.now_ns, bytes: start..self.bytes.len() });
     }
 
     fn lost(&mut self, frame: &[u8]) {

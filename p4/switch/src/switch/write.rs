@@ -11,7 +11,7 @@ use prost::Message as _;
 use tonic::Code;
 use v1::write_request::Atomicity;
 
-use super::{Loaded, Switch, lock};
+use super::{LoadedPipeline, Switch, lock};
 use crate::entity::{Fault, Page, Spot};
 
 /// Number of updates that are applied before packets are processed again, except in a batch that is atomic for packets.
@@ -56,7 +56,7 @@ impl ReadState {
 
 /// Result of a read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct ReadResult {
     /// The entities.
     pub entities: Vec<v1::Entity>,
     /// One outcome for each request.
@@ -125,10 +125,10 @@ impl Switch {
     }
 
     /// Reads the entities of requests.
-    pub fn read(&self, requests: &[v1::Entity]) -> Result<Found, NoPipeline> {
+    pub fn read(&self, requests: &[v1::Entity]) -> Result<ReadResult, NoPipeline> {
         let _control = lock(&self.control);
         self.require_pipeline()?;
-        let mut found = Found::default();
+        let mut found = ReadResult::default();
         let now_ns = self.now_ns();
         for request in requests {
             let mut state = lock(&self.state);
@@ -194,7 +194,7 @@ impl Switch {
 }
 
 /// Applies an update. A panic is handled as an error, so the batch is rolled back and the locks stay usable.
-fn write_one(loaded: &mut Loaded, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
+fn write_one(loaded: &mut LoadedPipeline, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
     let write = AssertUnwindSafe(|| loaded.store.write(now_ns, update));
     catch_unwind(write).unwrap_or(Err(Fault::Panic))
 }

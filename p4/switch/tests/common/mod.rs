@@ -78,7 +78,7 @@ impl Bench {
     /// Sends a packet into a port; returns the resulting packets.
     pub fn send(&mut self, port: u32, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
         self.now_ns += 1_000;
-        let mut out = Out::default();
+        let mut out = OutputCollector::default();
         self.store.engine_mut().receive(self.now_ns, port, frame, &mut out);
         out.frames
     }
@@ -86,7 +86,7 @@ impl Bench {
     /// Sends a packet into a port; returns the resulting digests.
     pub fn send_for_digests(&mut self, port: u32, frame: &[u8]) -> Vec<DigestList> {
         self.now_ns += 1_000;
-        let mut out = Out::default();
+        let mut out = OutputCollector::default();
         self.store.engine_mut().receive(self.now_ns, port, frame, &mut out);
         out.digests
     }
@@ -94,13 +94,13 @@ impl Bench {
 
 /// Collects the output of a switch.
 #[derive(Default)]
-pub struct Out {
+pub struct OutputCollector {
     /// Packets by port.
     pub frames: Vec<(u32, Vec<u8>)>,
     pub digests: Vec<DigestList>,
 }
 
-impl Sink for Out {
+impl Sink for OutputCollector {
     fn transmit(&mut self, port: u32, frame: &[u8]) {
         self.frames.push((port, frame.to_vec()));
     }

@@ -59,8 +59,9 @@ pub(super) fn assign(
     let all = cabinets.len();
     let mut placed: Vec<Cabinet> = Vec::with_capacity(all);
     for mut cabinet in sequence(cabinets) {
-        let free =
-            (from..order.len()).chain(0..from).find(|at| !used[*at] && holds(floor, order[*at], &cabinet));
+        let free = (from..order.len())
+            .chain(0..from)
+            .find(|at| !used[*at] && fits_rack(floor, order[*at], &cabinet));
         let Some(at) = free else {
             let Cabinet { name, kind, units, watts, .. } = cabinet;
             return Err(PlaceError::Small { cabinets: all, placed: placed.len(), kind, name, units, watts });
@@ -76,7 +77,7 @@ pub(super) fn assign(
 }
 
 /// Returns whether a rack of the floor plan has enough units and power.
-fn holds(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
+fn fits_rack(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
     let rack = &floor.racks[at];
     let has_power = rack.watts.is_none_or(|most| cabinet.watts.is_some_and(|watts| watts <= u64::from(most)));
     cabinet.units <= u32::from(rack.units) && has_power

@@ -7,7 +7,7 @@ use closc_exports::air::{IMAGES, NODE};
 use closc_platform::Os;
 use closc_render::kubernetes::ClaimedGpu;
 
-use super::outside::image;
+use super::integrations::image;
 
 /// Arguments of `export l8k`.
 #[derive(Debug, clap::Args)]

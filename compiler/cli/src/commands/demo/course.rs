@@ -15,7 +15,7 @@ use closc_collect::{
 };
 use closc_lab::Fault;
 use closc_lab::Watch;
-use closc_lab::job::{Action, Live, Report, Seen};
+use closc_lab::job::{Action, LiveJob, Report, TrafficTotals};
 use closc_nic::api::Request;
 use closc_plan::Plan;
 use indicatif::ProgressBar;
@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::UNIT;
 use super::fabric::{self, View};
 use super::guide::{self, Step};
-use super::stage::{FaultView, Frame, Lane, Line, Now, PathCell, Stage, Wish};
+use super::stage::{FaultView, Frame, Lane, Line, PathCell, Snapshot, Stage, Wish};
 use crate::args::demo::DemoArgs;
 use crate::output;
 
@@ -41,11 +41,11 @@ const SPEED_TICKS: usize = 10;
 
 /// The course of a demo.
 pub(super) struct Course<'a> {
-    lanes: [Live<'a>; 2],
+    lanes: [LiveJob<'a>; 2],
     stage: &'a Stage,
     plan: Arc<Plan>,
     collector: Collector,
-    before: [Seen; 2],
+    before: [TrafficTotals; 2],
     view: View,
     /// Remaining steps of the tour, the next one last; `None` until they are chosen.
     steps: Option<Vec<Step>>,
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
     /// Returns the course of two jobs that have not started.
     pub(super) fn new(
         plan: Arc<Plan>,
-        lanes: [Live<'a>; 2],
+        lanes: [LiveJob<'a>; 2],
         stage: &'a Stage,
         command: &DemoArgs,
     ) -> Course<'a> {
@@ -339,14 +339,14 @@ impl<'a> Course<'a> {
         self.stage.show(Frame { at_ms, lanes }, now);
     }
 
-    fn now(&mut self, at_ms: u64) -> Now {
-        let mut now = Now {
+    fn now(&mut self, at_ms: u64) -> Snapshot {
+        let mut now = Snapshot {
             at_ms,
             speed: self.speed(),
             faults: self.faults.iter().map(|(_, view)| view.clone()).collect(),
             verdicts: self.verdicts.values().cloned().collect(),
             denied: self.collector.denials().applied().map(|denial| denial.element.clone()).collect(),
-            ..Now::default()
+            ..Snapshot::default()
         };
         for from in 0..self.lanes[0].seats().len() {
             let status = self.lanes[0].ask(from, &Request::Status {}, 0.0);
@@ -366,7 +366,7 @@ impl<'a> Course<'a> {
     }
 
     /// Adds the paths from one NIC to another.
-    fn look(&mut self, from: usize, to: std::net::Ipv6Addr, now: &mut Now) {
+    fn look(&mut self, from: usize, to: std::net::Ipv6Addr, now: &mut Snapshot) {
         let is_focus = now.paths.is_empty();
         if is_focus {
             let seats = self.lanes[0].seats();

@@ -1,6 +1,6 @@
 //! The fabric as the page draws it: switches, NICs and cables of each plane.
 
-use closc_lab::job::Seat;
+use closc_lab::job::JobEndpoint;
 use closc_lab::model::{DeviceId, Model, PortId};
 use closc_plan::Plan;
 use closc_topology::TierId;
@@ -33,7 +33,7 @@ pub(super) struct CableView {
 }
 
 /// Returns the view of a fabric.
-pub(super) fn view(plan: &Plan, model: &Model, seats: &[Seat]) -> View {
+pub(super) fn view(plan: &Plan, model: &Model, seats: &[JobEndpoint]) -> View {
     let topology = plan.topology();
     let device = |at: DeviceId| model.devices[at.0].name.clone();
     let planes = topology.plane_ids().map(|plane| {

@@ -40,7 +40,7 @@ pub(super) struct Server {
 /// An order from the page.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
-enum Asked {
+enum PageRequest {
     Cut { name: String },
     Loss { cable: String },
     NicPort { name: String },
@@ -51,18 +51,18 @@ enum Asked {
     End {},
 }
 
-impl From<Asked> for Wish {
-    fn from(asked: Asked) -> Wish {
+impl From<PageRequest> for Wish {
+    fn from(asked: PageRequest) -> Wish {
         let breaks = |fault| Wish::Act(Action::Break(fault));
         match asked {
-            Asked::Cut { name } => breaks(Fault::Cut(name)),
-            Asked::Loss { cable } => breaks(Fault::Loss { cable, ppm: GRAY_PPM }),
-            Asked::NicPort { name } => breaks(Fault::NicPort(name)),
-            Asked::Plane { plane } => breaks(Fault::Plane(plane)),
-            Asked::Restore { name } => Wish::Act(Action::Restore(name)),
-            Asked::Drain { name } => Wish::Drain(name),
-            Asked::Lift {} => Wish::LiftAll,
-            Asked::End {} => Wish::End,
+            PageRequest::Cut { name } => breaks(Fault::Cut(name)),
+            PageRequest::Loss { cable } => breaks(Fault::Loss { cable, ppm: GRAY_PPM }),
+            PageRequest::NicPort { name } => breaks(Fault::NicPort(name)),
+            PageRequest::Plane { plane } => breaks(Fault::Plane(plane)),
+            PageRequest::Restore { name } => Wish::Act(Action::Restore(name)),
+            PageRequest::Drain { name } => Wish::Drain(name),
+            PageRequest::Lift {} => Wish::LiftAll,
+            PageRequest::End {} => Wish::End,
         }
     }
 }
@@ -117,7 +117,7 @@ fn order(stage: &Stage, request: &Request) -> Answer {
     if request.header(ORDER).is_none() {
         return of(403, "text/plain; charset=utf-8", "orders come from the page of the demo\n");
     }
-    let asked = match serde_json::from_slice::<Asked>(&request.body) {
+    let asked = match serde_json::from_slice::<PageRequest>(&request.body) {
         Ok(asked) => asked,
         Err(error) => return of(400, "text/plain; charset=utf-8", format!("{error}\n")),
     };

@@ -75,7 +75,7 @@ pub(super) struct PathCell {
 
 /// State at one moment.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(super) struct Now {
+pub(super) struct Snapshot {
     pub(super) at_ms: u64,
     /// Ratio of fabric time to real time.
     pub(super) speed: f64,
@@ -103,10 +103,10 @@ pub(super) struct Line {
 }
 
 #[derive(Default)]
-struct Inner {
+struct StageState {
     view: View,
     frames: VecDeque<Frame>,
-    now: Now,
+    now: Snapshot,
     story: Vec<Line>,
     wishes: VecDeque<Wish>,
     by_hand: bool,
@@ -114,20 +114,20 @@ struct Inner {
 }
 
 #[derive(Default)]
-pub(super) struct Stage(Mutex<Inner>);
+pub(super) struct Stage(Mutex<StageState>);
 
 /// Answer to the page.
 #[derive(Serialize)]
 struct State<'a> {
     view: Option<&'a View>,
     frames: Vec<&'a Frame>,
-    now: &'a Now,
+    now: &'a Snapshot,
     story: &'a [Line],
     ended: Option<&'a str>,
 }
 
 impl Stage {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, StageState> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -137,7 +137,7 @@ impl Stage {
     }
 
     /// Adds a frame, and replaces the state.
-    pub(super) fn show(&self, frame: Frame, now: Now) {
+    pub(super) fn show(&self, frame: Frame, now: Snapshot) {
         let mut inner = self.inner();
         if inner.frames.len() == FRAMES_MAX {
             inner.frames.pop_front();

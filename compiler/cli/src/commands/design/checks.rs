@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_compile::front::{self, Options, Source};
-use closc_design::{Design, Need, Side, Third, Tier, Verdict};
+use closc_design::{Design, Need, Side, ThirdTier, Tier, Verdict};
 
 /// The warning about a known fault of a release.
 pub(in crate::commands) const KNOWN_FAULT: &str = "W0203";
@@ -36,10 +36,10 @@ pub(super) struct Checks<'a> {
     pub need: &'a Need,
     stages: &'a [u32],
     /// The third tier of the last stage, if the stages have separate designs.
-    last: Option<&'a Third<'a>>,
+    last: Option<&'a ThirdTier<'a>>,
     options: Options,
     /// The file of each design that passed, by its key.
-    files: BTreeMap<String, Passed>,
+    files: BTreeMap<String, CheckedFile>,
     /// The first finding of a file that did not pass.
     pub first: Option<Finding>,
     /// Number of checks per routing.
@@ -56,7 +56,7 @@ pub(super) struct Checks<'a> {
 
 /// A file that passed the checks.
 #[derive(Debug, Clone)]
-pub(super) struct Passed {
+pub(super) struct CheckedFile {
     pub qos: String,
     pub file: String,
     /// The assumed limit that the design exceeds.
@@ -68,11 +68,18 @@ pub(super) struct Passed {
     pub later: Vec<String>,
 }
 
-impl Passed {
+impl CheckedFile {
     /// Placeholder for a design that was not checked.
     pub(super) fn absent() -> Self {
         let (assumed, known_faults, later) = (None, Vec::new(), Vec::new());
-        Passed { qos: "none".to_owned(), file: String::new(), assumed, known_faults, base_rtt_ns: 0, later }
+        CheckedFile {
+            qos: "none".to_owned(),
+            file: String::new(),
+            assumed,
+            known_faults,
+            base_rtt_ns: 0,
+            later,
+        }
     }
 }
 
@@ -94,12 +101,12 @@ impl<'a> Checks<'a> {
     }
 
     /// Writes the widths of the third tier of the last stage into every file.
-    pub(super) fn with_last(self, last: Option<&'a Third<'a>>) -> Self {
+    pub(super) fn with_last(self, last: Option<&'a ThirdTier<'a>>) -> Self {
         Checks { last, ..self }
     }
 
     /// Returns the file of a design that passed.
-    pub(super) fn passed(&self, design: &Design<'_>) -> Option<&Passed> {
+    pub(super) fn passed(&self, design: &Design<'_>) -> Option<&CheckedFile> {
         self.files.get(&key(design))
     }
 
@@ -164,7 +171,7 @@ impl<'a> Checks<'a> {
 
     /// Checks the file of a design, and that of each later stage. If one of them exceeds an assumed limit, all of them
     /// allow the warning about it.
-    fn check(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<Passed, Finding>> {
+    fn check(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<CheckedFile, Finding>> {
         let mut passed = match self.one(design, qos)? {
             Ok(passed) => passed,
             Err(finding) => return Ok(Err(finding)),
@@ -192,7 +199,7 @@ impl<'a> Checks<'a> {
         closc_design::text(self.need, design, (qos, is_firm), self.last)
     }
 
-    fn one(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<Passed, Finding>> {
+    fn one(&self, design: &Design<'_>, qos: &str) -> anyhow::Result<Result<CheckedFile, Finding>> {
         let file = self.text(design, (qos, true));
         let reading = front::read_text(&Source::Stdin, file.as_bytes(), &self.options)?;
         let (mut known_faults, mut assumed) = (Vec::new(), None);
@@ -209,7 +216,7 @@ impl<'a> Checks<'a> {
         }
         let base_rtt_ns = reading.plan.as_ref().map_or(0, |plan| plan.delay().base_rtt.0);
         let passed =
-            Passed { qos: qos.to_owned(), file, assumed, known_faults, base_rtt_ns, later: Vec::new() };
+            CheckedFile { qos: qos.to_owned(), file, assumed, known_faults, base_rtt_ns, later: Vec::new() };
         Ok(Ok(passed))
     }
 }

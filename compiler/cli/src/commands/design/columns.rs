@@ -27,7 +27,7 @@ pub(super) const ALL: &[Column] = &[
     column("t1", "T1s", |row| tier(row, 1)),
     column("t2", "T2s", |row| tier(row, 2)),
     column("switches", "switches", |row| row.switches.to_string()),
-    column("cages_unused", "unused cages", |row| unused(row).to_string()),
+    column("cages_unused", "unused cages", |row| unused_ports(row).to_string()),
     column("nic_places", "NIC places", |row| row.places.to_string()),
     column("nic_places_largest", "NIC places without moving a cable", |row| row.largest.to_string()),
     column("oversubscription", "oversubscription of T0s", |row| row.oversubscription.clone()),
@@ -38,16 +38,16 @@ pub(super) const ALL: &[Column] = &[
     column("cables_by_kind", "cables by kind and length", cables),
     column("modules", "modules between switches", |row| row.modules.to_string()),
     column("optics_by_kind", "modules by kind", optics),
-    column("power_typical_watts", "typical power, W", |row| some(row.power.typical_watts)),
-    column("power_maximum_watts", "maximum power, W", |row| some(row.power.maximum_watts)),
-    column("power_unpublished", "without published power", unpublished),
-    column("rack_units", "rack units of switches", |row| some(row.rack_units)),
-    column("racks_least", "racks of 42 units, at least", |row| some(row.racks_least)),
-    column("cost", "cost", |row| some(row.cost)),
+    column("power_typical_watts", "typical power, W", |row| figure_cell(row.power.typical_watts)),
+    column("power_maximum_watts", "maximum power, W", |row| figure_cell(row.power.maximum_watts)),
+    column("power_unpublished", "without published power", unpublished_items),
+    column("rack_units", "rack units of switches", |row| figure_cell(row.rack_units)),
+    column("racks_least", "racks of 42 units, at least", |row| figure_cell(row.racks_least)),
+    column("cost", "cost", |row| figure_cell(row.cost)),
     column("hops", "switches on the longest path", |row| row.hops.to_string()),
     column("base_rtt_ns", "empty round trip, ns", |row| row.base_rtt_ns.to_string()),
     column("paths_local", "paths between NICs of one T0", |row| row.paths_local.to_string()),
-    column("paths_zone", "paths between NICs of one zone", |row| some(row.paths_zone)),
+    column("paths_zone", "paths between NICs of one zone", |row| figure_cell(row.paths_zone)),
     column("paths", "paths between far NICs", |row| row.paths.to_string()),
     column("loss_nic_cable_percent", "loss with a NIC cable, %", |row| share(row.nic_cable_loss_percent)),
     column("loss_t0_percent", "loss with a T0, %", |row| share(row.t0_loss_percent)),
@@ -70,11 +70,11 @@ fn tier(row: &Row, at: usize) -> String {
     row.tiers.get(at).map_or_else(String::new, |tier| format!("{} x {}", tier.switches, tier.platform))
 }
 
-fn unused(row: &Row) -> u64 {
+fn unused_ports(row: &Row) -> u64 {
     row.tiers.iter().map(|tier| u64::from(tier.cages - tier.cages_used) * u64::from(tier.switches)).sum()
 }
 
-fn unpublished(row: &Row) -> String {
+fn unpublished_items(row: &Row) -> String {
     row.power.typical_unpublished.join("; ")
 }
 
@@ -88,7 +88,7 @@ fn optics(row: &Row) -> String {
     kinds.collect::<Vec<_>>().join("; ")
 }
 
-fn some(figure: Option<u64>) -> String {
+fn figure_cell(figure: Option<u64>) -> String {
     figure.map_or_else(String::new, |figure| figure.to_string())
 }
 

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
-use closc_design::Compared;
+use closc_design::Criteria;
 use closc_platform::Catalogue;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::Row;
-use super::{columns, named, page};
+use super::{columns, file_design, page};
 use crate::args::Args;
-use crate::input::{self, WithAssumed};
+use crate::input::{self, InputAssumption};
 use crate::output::{self, Document, Outcome};
 
 /// The comparison.
@@ -20,12 +20,12 @@ pub(crate) const COMPARE: Document<Comparison> = Document::new("closc-design-com
 /// Two fabrics.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Comparison {
-    fabrics: Vec<Named>,
+    fabrics: Vec<FabricRow>,
 }
 
 /// A fabric.
 #[derive(Serialize, JsonSchema)]
-struct Named {
+struct FabricRow {
     /// The fabric file.
     fabric: String,
     design: Row,
@@ -35,19 +35,19 @@ struct Named {
 pub(super) fn run(
     args: &Args,
     files: &[Utf8PathBuf],
-    (catalogue, compared): (&Catalogue, Compared<'_>),
+    (catalogue, compared): (&Catalogue, Criteria<'_>),
 ) -> anyhow::Result<Outcome> {
-    let compared = Compared { power: false, ..compared };
+    let compared = Criteria { power: false, ..compared };
     let mut fabrics = Vec::new();
     for file in files {
-        let Some(WithAssumed { input, assumed }) = input::read_with_assumed(args, file)? else {
+        let Some(InputAssumption { input, assumed }) = input::read_with_assumed(args, file)? else {
             return Ok(Outcome::Failed);
         };
         let plan = &input.plan;
-        let design = named::design(plan, file, catalogue)?;
-        let measure = named::measure(file, &design, compared, &named::media(plan.topology()))?;
-        let design = named::row((plan, assumed), &design, &measure, compared.prices.is_some());
-        fabrics.push(Named { fabric: file.to_string(), design });
+        let design = file_design::design(plan, file, catalogue)?;
+        let measure = file_design::measure(file, &design, compared, &file_design::media(plan.topology()))?;
+        let design = file_design::row((plan, assumed), &design, &measure, compared.prices.is_some());
+        fabrics.push(FabricRow { fabric: file.to_string(), design });
     }
     output::result(args.format, &COMPARE, &Comparison { fabrics }, text)?;
     Ok(Outcome::Fine)

@@ -6,24 +6,24 @@
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
-use closc_design::{Found, Measure, Need, breaches};
+use closc_design::{FrontDesign, Measure, Need, breaches};
 use closc_diagnostics::figures::{counted, number};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::Row;
-use super::{Asked, Searched, named, page};
+use super::{SearchInput, SearchResult, file_design, page};
 use crate::args::Args;
 use crate::args::design::DesignArgs;
-use crate::input::{self, WithAssumed};
+use crate::input::{self, InputAssumption};
 use crate::output::{self, Document, Outcome};
 
 /// The answer.
-pub(crate) const EXPLAIN: Document<Explained> = Document::new("closc-design-explain/1");
+pub(crate) const EXPLAIN: Document<DesignExplanation> = Document::new("closc-design-explain/1");
 
 /// Why a fabric is not proposed.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Explained {
+pub(crate) struct DesignExplanation {
     /// The fabric file.
     fabric: String,
     /// Whether no design beats it.
@@ -40,14 +40,14 @@ pub(crate) struct Explained {
     /// The fabric.
     named: Row,
     /// Designs of the front that are better in one number and worse in none.
-    beaten_by: Vec<Better>,
+    beaten_by: Vec<BetterDesign>,
     /// Designs with better numbers that exceed an assumed limit, if the fabric exceeds none. They do not beat it.
-    assumed_better: Vec<Better>,
+    assumed_better: Vec<BetterDesign>,
 }
 
 /// A design with better numbers.
 #[derive(Serialize, JsonSchema)]
-struct Better {
+struct BetterDesign {
     /// Numbers that differ.
     numbers: Vec<Difference>,
     design: Row,
@@ -65,37 +65,37 @@ struct Difference {
 pub(super) fn run(
     args: &Args,
     command: &DesignArgs,
-    (asked, file): (&Asked<'_>, &Utf8Path),
+    (asked, file): (&SearchInput<'_>, &Utf8Path),
 ) -> anyhow::Result<Outcome> {
-    let Some(WithAssumed { input, assumed }) = input::read_with_assumed(args, file)? else {
+    let Some(InputAssumption { input, assumed }) = input::read_with_assumed(args, file)? else {
         return Ok(Outcome::Failed);
     };
     let (need, plan) = (asked.need, &input.plan);
-    let design = named::design(plan, file, asked.catalogue)?;
-    let measure = named::measure(file, &design, asked.compared, &named::media(plan.topology()))?;
+    let design = file_design::design(plan, file, asked.catalogue)?;
+    let measure = file_design::measure(file, &design, asked.compared, &file_design::media(plan.topology()))?;
     let is_priced = asked.compared.prices.is_some();
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design);
-    outside.extend(named::hosts(plan.topology(), need.nics_per_node, need.rails));
+    outside.extend(file_design::hosts(plan.topology(), need.nics_per_node, need.rails));
     let is_firm = assumed.is_none();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
-    let (beats, assumes): (Vec<&Found<'_>>, Vec<_>) =
+    let (beats, assumes): (Vec<&FrontDesign<'_>>, Vec<_>) =
         better.partition(|found| found.beats(&measure, is_firm));
-    let rows = |found: Vec<&Found<'_>>| -> Vec<Better> {
+    let rows = |found: Vec<&FrontDesign<'_>>| -> Vec<BetterDesign> {
         let shown = found.into_iter().take(command.show.into());
-        shown.map(|found| self::better(found, &measure, &searched, is_priced)).collect()
+        shown.map(|found| better_design(found, &measure, &searched, is_priced)).collect()
     };
     let warnings = input.warnings.saturating_sub(input.known_faults);
     let has_equal =
         searched.front.iter().any(|found| found.measure == measure && (is_firm || !found.is_firm));
-    let explained = Explained {
+    let explained = DesignExplanation {
         fabric: file.to_string(),
         unbeaten: beats.is_empty(),
         on_front: has_equal && outside.is_empty() && warnings == 0,
         outside,
         warnings,
         front: searched.front.len(),
-        named: named::row((plan, assumed), &design, &measure, is_priced),
+        named: file_design::row((plan, assumed), &design, &measure, is_priced),
         beaten_by: rows(beats),
         assumed_better: rows(assumes),
     };
@@ -103,14 +103,19 @@ pub(super) fn run(
     Ok(Outcome::Fine)
 }
 
-fn better(found: &Found<'_>, named: &Measure, searched: &Searched<'_, '_>, is_priced: bool) -> Better {
+fn better_design(
+    found: &FrontDesign<'_>,
+    named: &Measure,
+    searched: &SearchResult<'_, '_>,
+    is_priced: bool,
+) -> BetterDesign {
     let numbers = named.numbers().into_iter().zip(found.measure.numbers());
     let numbers = numbers.filter(|((_, named), (_, design))| named != design);
     let numbers = numbers.map(|((number, named), (_, design))| Difference { number, named, design });
-    Better { numbers: numbers.collect(), design: searched.row(found, is_priced) }
+    BetterDesign { numbers: numbers.collect(), design: searched.row(found, is_priced) }
 }
 
-fn text(explained: &Explained, need: &Need) -> String {
+fn text(explained: &DesignExplanation, need: &Need) -> String {
     let mut text = format!("`{}`: {}\n", explained.fabric, page::title(&explained.named));
     for reason in &explained.outside {
         let _ = writeln!(text, "outside of the need: {reason}");
@@ -140,7 +145,7 @@ fn text(explained: &Explained, need: &Need) -> String {
 }
 
 /// Returns the sentence that reports whether the fabric is on the front.
-fn verdict(explained: &Explained, need: &Need) -> String {
+fn verdict(explained: &DesignExplanation, need: &Need) -> String {
     let nics = number(need.nics.into());
     let front = format!("the front for {nics} NICs, which has {}", counted(explained.front as u64, "design"));
     if explained.on_front {
@@ -154,7 +159,7 @@ fn verdict(explained: &Explained, need: &Need) -> String {
     }
 }
 
-fn differences(text: &mut String, Better { numbers, design }: &Better) {
+fn differences(text: &mut String, BetterDesign { numbers, design }: &BetterDesign) {
     let _ = writeln!(text, "\n    {}", page::title(design));
     for Difference { number: name, named, design } in numbers {
         let _ = writeln!(text, "    {name:<28} {:>12} instead of {}", number(*design), number(*named));

@@ -6,15 +6,15 @@
 
 use anyhow::Context as _;
 use closc_compile::front::{self, Options, Source};
-use closc_design::{Design, Found, Limits, Need, Side, Tier};
+use closc_design::{Design, FrontDesign, Limits, Need, Side, Tier};
 use closc_diagnostics::{Change, Levels, Sources};
 use closc_diff::SettingValue;
 use closc_diff::grow::WorkOrder;
 use closc_plan::Plan;
 
-use super::checks::{Checks, KNOWN_FAULT, Passed};
+use super::checks::{CheckedFile, Checks, KNOWN_FAULT};
 use super::row::{self, Moves, StageRow};
-use super::{Asked, Searched, search};
+use super::{SearchInput, SearchResult, search};
 use crate::args::Args;
 
 /// Number of designs of the last stage whose earlier stages are computed.
@@ -26,7 +26,7 @@ const EARLIER: usize = 3;
 /// A design of a stage that passed the checks.
 struct Stage<'a> {
     design: Design<'a>,
-    passed: Passed,
+    passed: CheckedFile,
     plan: Plan,
 }
 
@@ -37,9 +37,9 @@ struct Chain {
 }
 
 /// A front of the last stage, with the stages of some of its designs.
-pub(super) struct Moving<'a, 'n> {
-    pub searched: Searched<'a, 'n>,
-    pub stages: Vec<(Found<'a>, Vec<StageRow>)>,
+pub(super) struct StagedFront<'a, 'n> {
+    pub searched: SearchResult<'a, 'n>,
+    pub stages: Vec<(FrontDesign<'a>, Vec<StageRow>)>,
 }
 
 /// Returns the need of a stage without growth.
@@ -48,7 +48,11 @@ pub(super) fn need_of(need: &Need, nics: u32) -> Need {
 }
 
 /// Finds designs of the last stage, and for each the stages that move the fewest cables; the fewest first.
-pub(super) fn found<'a>(args: &Args, asked: &Asked<'a>, last: &Asked<'a>) -> anyhow::Result<Moving<'a, 'a>> {
+pub(super) fn found<'a>(
+    args: &Args,
+    asked: &SearchInput<'a>,
+    last: &SearchInput<'a>,
+) -> anyhow::Result<StagedFront<'a, 'a>> {
     let searched = search(args, last)?;
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut stages = Vec::new();
@@ -66,15 +70,19 @@ pub(super) fn found<'a>(args: &Args, asked: &Asked<'a>, last: &Asked<'a>) -> any
     }
     let moved = |rows: &[StageRow]| rows.iter().map(|stage| stage.cables_moved).sum::<u64>();
     stages.sort_by_key(|(_, rows)| moved(rows));
-    Ok(Moving { searched, stages })
+    Ok(StagedFront { searched, stages })
 }
 
 /// Computes the earlier stages of a design; `None` if a stage has no design with its T0s.
-fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Result<Option<Vec<StageRow>>> {
+fn traced(
+    asked: &SearchInput<'_>,
+    options: &Options,
+    end: Stage<'_>,
+) -> anyhow::Result<Option<Vec<StageRow>>> {
     let sizes = asked.stages;
     let mut stages: Vec<Vec<Stage<'_>>> = Vec::new();
     for nics in &sizes[..sizes.len() - 1] {
-        let stage = earlier(asked, options, (&end.design, *nics))?;
+        let stage = earlier_designs(asked, options, (&end.design, *nics))?;
         if stage.is_empty() {
             return Ok(None);
         }
@@ -87,7 +95,7 @@ fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Resul
         for new in &pair[1] {
             let mut best: Option<Chain> = None;
             for (at, (old, chain)) in pair[0].iter().zip(&chains).enumerate() {
-                let moved = chain.moved + before(old, &new.plan, options)?.moves.cables;
+                let moved = chain.moved + port_order(old, &new.plan, options)?.moves.cables;
                 if best.as_ref().is_none_or(|best| moved < best.moved) {
                     best = Some(Chain { moved, path: chain.path.iter().copied().chain([at]).collect() });
                 }
@@ -105,11 +113,11 @@ fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Resul
 /// Describes the stages of a chain. The ports of each one are in the order of the next one if fewer cables move then.
 fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Result<Vec<StageRow>> {
     let Some((last, earlier)) = along.split_last() else { return Ok(Vec::new()) };
-    let mut wired: Vec<(&Stage<'_>, Wired)> = Vec::new();
+    let mut wired: Vec<(&Stage<'_>, PortOrder)> = Vec::new();
     for stage in earlier.iter().rev() {
         let next =
             wired.last().map_or(&last.plan, |(stage, wired)| wired.plan.as_ref().unwrap_or(&stage.plan));
-        let before = before(stage, next, options)?;
+        let before = port_order(stage, next, options)?;
         wired.push((stage, before));
     }
     wired.reverse();
@@ -127,7 +135,7 @@ fn rows(sizes: &[u32], along: &[&Stage<'_>], options: &Options) -> anyhow::Resul
 
 /// The port order of a stage with which the fewest cables move later.
 #[derive(Default)]
-struct Wired {
+struct PortOrder {
     /// The file with the order; `None` if the stage needs none.
     file: Option<String>,
     /// The plan of that file.
@@ -137,8 +145,8 @@ struct Wired {
 }
 
 /// Returns how a stage precedes a later one: with the port order of the later one, if fewer plugged cables move then.
-fn before(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Result<Wired> {
-    let plain = Wired { moves: moves(&stage.plan, later), ..Wired::default() };
+fn port_order(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Result<PortOrder> {
+    let plain = PortOrder { moves: moves(&stage.plan, later), ..PortOrder::default() };
     if plain.moves.cables == 0 || !stage.design.has_t1() {
         return Ok(plain);
     }
@@ -151,7 +159,7 @@ fn before(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Result<
     if moves.cables >= plain.moves.cables {
         return Ok(plain);
     }
-    Ok(Wired { file: Some(file), plan: Some(plan), moves })
+    Ok(PortOrder { file: Some(file), plan: Some(plan), moves })
 }
 
 /// Returns the effects of growth on plugged cables and existing devices.
@@ -172,8 +180,8 @@ fn with_settings(file: &str, settings: &[SettingValue]) -> Option<String> {
 }
 
 /// Returns the designs of an earlier stage that have the T0s of a later one, those with the fewest switches first.
-fn earlier<'a>(
-    asked: &Asked<'a>,
+fn earlier_designs<'a>(
+    asked: &SearchInput<'a>,
     options: &Options,
     (last, nics): (&Design<'_>, u32),
 ) -> anyhow::Result<Vec<Stage<'a>>> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
-use closc_design::{Limits, Need, Outside, Prices, Ratio, divides_into_nodes};
+use closc_design::{Limits, Need, Prices, Ratio, SearchError, divides_into_nodes};
 use closc_platform::Catalogue;
 
 use crate::args::design::{DesignArgs, FailLimit, Objective};
@@ -22,7 +22,9 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
         bail!("`--stages` is not in ascending order; expected each stage once, the smallest first");
     }
     for stage in &command.stages {
-        if let Err(Outside::Nodes { nics, node, next }) = divides_into_nodes(*stage, command.nics_per_node) {
+        if let Err(SearchError::Nodes { nics, node, next }) =
+            divides_into_nodes(*stage, command.nics_per_node)
+        {
             bail!(
                 "`--stages`: {nics} is not a whole number of nodes of {node} NICs: write {next}, or change `--nics-per-node`"
             );

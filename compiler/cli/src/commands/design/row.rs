@@ -5,7 +5,7 @@ use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::checks::Passed;
+use super::checks::CheckedFile;
 
 /// A design.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -169,7 +169,7 @@ impl Row {
         measure: &Measure,
         media: &Media<'_>,
         is_priced: bool,
-        passed: Passed,
+        passed: CheckedFile,
     ) -> Self {
         let losses = design.losses();
         let (rack_units, unknown) = match design.rack_units() {
@@ -232,7 +232,7 @@ fn later_release(design: &Design<'_>) -> Option<String> {
 }
 
 /// Describes the stages of a design that moves no plugged cable.
-pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &Passed) -> Vec<StageRow> {
+pub(super) fn stages(design: &Design<'_>, sizes: &[u32], need: &Need, passed: &CheckedFile) -> Vec<StageRow> {
     let grown = sizes
         .iter()
         .enumerate()

@@ -11,9 +11,9 @@ use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_artefacts::carriers::{Transport, missed};
 use closc_artefacts::paths;
-use closc_compile::{Plain, Unit};
+use closc_compile::{PlainSwitches, Unit};
 use closc_diagnostics::figures::counted;
-use closc_diff::{Change, Difference, Setting, Touched};
+use closc_diff::{Change, Difference, Setting, TouchedArtefacts};
 use closc_files::disk;
 use closc_plan::Plan;
 use closc_render::Templates;
@@ -136,12 +136,12 @@ impl Sides<'_> {
     fn classes(&self) -> Vec<Vec<Switch>> {
         let (old, new) = (self.old, self.new);
         let difference = Difference::between(old.fabric(), new.fabric());
-        let touched = Touched::of(&difference, old, new);
+        let touched = TouchedArtefacts::of(&difference, old, new);
         let switches = new.switches().filter(|s| old.fabric().has_switch(*s) && touched.switch(*s));
         if !(difference.along.is_empty() && difference.changes.iter().all(is_placeless)) {
             return switches.map(|switch| vec![switch]).collect();
         }
-        let (plain, was_plain) = (Plain::of(new), Plain::of(old));
+        let (plain, was_plain) = (PlainSwitches::of(new), PlainSwitches::of(old));
         let rows = new.topology().t2_rows();
         let mut alike: BTreeMap<(TierId, PlaneId, ZoneId, u16), Vec<Switch>> = BTreeMap::new();
         let mut classes = Vec::new();

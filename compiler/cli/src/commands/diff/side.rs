@@ -96,7 +96,7 @@ fn made(plan: Plan) -> Tree {
         let file = entries_file(pipeline, &plan.device(switch)).map_err(io::Error::other)?;
         if file.path == path { Ok(file.text.into_bytes()) } else { Err(missing(path)) }
     };
-    Tree::made(fabric, devices, without_files, planes, Arc::new(files))
+    Tree::in_memory(fabric, devices, without_files, planes, Arc::new(files))
 }
 
 impl CompiledTree {

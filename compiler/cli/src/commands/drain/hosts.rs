@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_collect::{Element, io};
-use closc_diff::Turn;
+use closc_diff::Toggle;
 use closc_plan::Plan;
 use serde_json::{Value, json};
 
@@ -28,9 +28,14 @@ const ANSWER_MAX: u64 = 16 << 20;
 const MINUTES: u32 = 7 * 24 * 60;
 
 /// Asks agents; returns how many comply, and how many do not.
-pub(super) fn agents(plan: &Plan, nics: &[String], name: &str, turn: Turn) -> anyhow::Result<(usize, usize)> {
+pub(super) fn agents(
+    plan: &Plan,
+    nics: &[String],
+    name: &str,
+    turn: Toggle,
+) -> anyhow::Result<(usize, usize)> {
     let element = element(plan, name)?;
-    let (plan, is_on) = (Arc::new(plan.clone()), matches!(turn, Turn::On));
+    let (plan, is_on) = (Arc::new(plan.clone()), matches!(turn, Toggle::On));
     limits::raise_open_files();
     // One thread is faster here: more threads would have to be started, and scheduled for each answer.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -58,7 +63,7 @@ pub(super) fn collector(
     address: SocketAddr,
     token: Option<&Utf8Path>,
     name: &str,
-    turn: Turn,
+    turn: Toggle,
 ) -> anyhow::Result<()> {
     if !address.ip().is_loopback() {
         bail!("`{address}` is on another machine: forward its port (`ssh -L`), and name 127.0.0.1");
@@ -72,13 +77,13 @@ pub(super) fn collector(
         None => bail!("the collector needs the token of its operators: name its file with `--token`"),
     };
     let token = token.trim();
-    let reason = if matches!(turn, Turn::On) { "closc drain" } else { "closc undrain" };
+    let reason = if matches!(turn, Toggle::On) { "closc drain" } else { "closc undrain" };
     match turn {
-        Turn::On => {
+        Toggle::On => {
             let order = json!({ "token": token, "name": key, "why": reason, "minutes": MINUTES });
             ask(address, "POST", "/api/drain", Some(&order))?;
         }
-        Turn::Off => {
+        Toggle::Off => {
             let summary = ask(address, "GET", "/api/summary", None)?;
             let all = summary["denials"].as_array().map(Vec::as_slice).unwrap_or_default();
             let own = all.iter().filter(|denial| {
@@ -93,7 +98,7 @@ pub(super) fn collector(
             }
         }
     }
-    let word = if matches!(turn, Turn::On) { "denies" } else { "lifts" };
+    let word = if matches!(turn, Toggle::On) { "denies" } else { "lifts" };
     output::say(format_args!("the collector at {address} {word} `{name}`"));
     Ok(())
 }

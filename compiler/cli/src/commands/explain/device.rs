@@ -106,7 +106,7 @@ fn explanation(plan: &Plan, intent: &DeviceIntent<'_>) -> Explanation {
         }),
         segments: intent.srv6.iter().flat_map(|s| &s.locators).map(|l| l.prefix.to_string()).collect(),
         ports: intent.ports.iter().map(port).collect(),
-        routes: intent.routes.iter().map(|route| explained(intent, route, next_hops.as_mut())).collect(),
+        routes: intent.routes.iter().map(|route| explain_route(intent, route, next_hops.as_mut())).collect(),
         bgp: intent.bgp.as_ref().map(|bgp| bgp::explained(intent, bgp)),
     }
 }
@@ -124,7 +124,7 @@ fn port(port: &closc_plan::PortIntent) -> Port {
 }
 
 /// Explains a route. If the weights of its group follow from the remaining capacity, this is shown for each next hop.
-fn explained(
+fn explain_route(
     intent: &DeviceIntent<'_>,
     route: &closc_plan::Route,
     next_hops: Option<&mut NextHops<'_>>,

@@ -13,7 +13,7 @@ use closc_compile::Unit;
 use closc_plan::Plan;
 use closc_platform::{FactorySetting, Os};
 use closc_provision::site_text::{self, SiteText};
-use closc_provision::site_tree::{Merged, SiteTree};
+use closc_provision::site_tree::{MergedConfig, SiteTree};
 use closc_render::{Artefact, Templates};
 use closc_sonic::{ConfigDb, Overlay};
 use closc_topology::Switch;
@@ -106,7 +106,8 @@ impl<'p> Source<'p> {
                 }
                 _ if name == paths::NVUE_YAML => {
                     let merged = self.site.merged(&device, std::str::from_utf8(&bytes)?);
-                    let Merged { text, places } = merged.map_err(anyhow::Error::msg).context("overlay")?;
+                    let MergedConfig { text, places } =
+                        merged.map_err(anyhow::Error::msg).context("overlay")?;
                     compare(&places);
                     text.into_bytes()
                 }

@@ -15,7 +15,7 @@ use closc_topology::{HostOs, Node, Switch};
 use super::configuration::Source;
 use super::{list_below, put, stream};
 use crate::args::Args;
-use crate::args::export::outside::{ContainerlabArgs, NODE};
+use crate::args::export::integrations::{ContainerlabArgs, NODE};
 use crate::input;
 use crate::output::Outcome;
 

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
     let traffic =
         Traffic { tensor: command.tp_bytes.0, data: command.dp_bytes.0, pipeline: command.pp_bytes.0 };
     let job = Job::new((command.tp, command.dp, command.pp), gpus, traffic)?;
-    let placement = plan.place(&job, &free(plan, command)?)?;
+    let placement = plan.place(&job, &free_nodes(plan, command)?)?;
     let levels = Levels::of(plan);
     let files = [
         slurm::tree(&levels),
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The nodes that the job can use.
-fn free(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
+fn free_nodes(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
     let Some(file) = &command.free else { return Ok(plan.nodes().collect()) };
     let text = output::read(file, closc_files::TEXT_MAX)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

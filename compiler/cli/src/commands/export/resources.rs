@@ -4,7 +4,7 @@ use closc_exports::resources;
 
 use super::{list_below, stream};
 use crate::args::Args;
-use crate::args::export::outside::ResourcesArgs;
+use crate::args::export::integrations::ResourcesArgs;
 use crate::input;
 use crate::output::Outcome;
 

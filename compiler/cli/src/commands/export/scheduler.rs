@@ -7,7 +7,7 @@ use closc_exports::schedule::{Levels, kueue, labels, slurm, topograph};
 
 use super::{list_below, stream};
 use crate::args::Args;
-use crate::args::export::outside::{Scheduler, SchedulerArgs};
+use crate::args::export::integrations::{Scheduler, SchedulerArgs};
 use crate::input;
 use crate::output::Outcome;
 

@@ -11,7 +11,7 @@ use closc_topology::{Nic, PlaneId};
 
 use super::{list_below, stream};
 use crate::args::Args;
-use crate::args::export::outside::{Flows, SimulationArgs, Simulator};
+use crate::args::export::integrations::{Flows, SimulationArgs, Simulator};
 use crate::output::{self, Outcome};
 use crate::{input, names};
 

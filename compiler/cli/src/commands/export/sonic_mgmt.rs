@@ -9,7 +9,7 @@ use closc_exports::sonic_mgmt::Testbed;
 
 use super::{list_below, stream};
 use crate::args::Args;
-use crate::args::export::outside::SonicMgmtArgs;
+use crate::args::export::integrations::SonicMgmtArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 

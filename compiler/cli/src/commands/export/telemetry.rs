@@ -4,15 +4,15 @@
 //! `eos/`. Invariants: a note counts the switches that these files do not cover, with an alternative or the reason.
 
 use anyhow::ensure;
-use closc_exports::telemetry::gnmic::{self, Asking};
-use closc_exports::telemetry::{Reach, prometheus, sflow};
+use closc_exports::telemetry::gnmic::{self, SampleOptions};
+use closc_exports::telemetry::{TargetNames, prometheus, sflow};
 use closc_plan::Plan;
 use closc_platform::Os;
 use closc_platform::telemetry::Sflow;
 
 use super::{list_below, stream};
 use crate::args::Args;
-use crate::args::export::outside::TelemetryArgs;
+use crate::args::export::integrations::TelemetryArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 
@@ -20,8 +20,9 @@ use crate::output::{self, Outcome};
 pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read_again(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
-    let reach = Reach { domain: command.domain.clone() };
-    let asking = Asking { interval: command.interval, ports: command.gnmi_port.iter().copied().collect() };
+    let reach = TargetNames { domain: command.domain.clone() };
+    let asking =
+        SampleOptions { interval: command.interval, ports: command.gnmi_port.iter().copied().collect() };
     let mut files = vec![
         prometheus::switches(plan, &reach)?,
         prometheus::nodes(plan, &reach, command.node_exporter)?,

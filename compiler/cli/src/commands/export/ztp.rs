@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     let source = Source::new(plan, command.overlay.as_deref())?;
     let switches: Vec<Switch> = plan.switches().collect();
     let written = switches.par_iter().map(|switch| site.switch(&source, *switch));
-    let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
+    let written: Vec<SwitchFiles> = written.collect::<anyhow::Result<_>>()?;
     let absent =
         written.iter().zip(&switches).map(|(made, switch)| (plan.os(*switch), made.absent.as_slice()));
     let absent = count_absent(absent);
@@ -96,7 +96,7 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
 
 /// Files of a switch.
 #[derive(Default)]
-struct Written {
+struct SwitchFiles {
     files: Vec<String>,
     /// Those that ZTP does not deliver.
     missed: Vec<Missed>,
@@ -113,10 +113,10 @@ struct Site<'a> {
 
 impl Site<'_> {
     /// Writes the files of a switch; none if it does not run SONiC.
-    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<Written> {
+    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<SwitchFiles> {
         let made = source.files(switch)?;
         if !made.is_sonic {
-            return Ok(Written::default());
+            return Ok(SwitchFiles::default());
         }
         let absent = made.absent.clone();
         let missed = missed(made.names(), &[Transport::Ztp]);
@@ -131,7 +131,7 @@ impl Site<'_> {
         artefacts.extend(
             made.of(Transport::Ztp).map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
         );
-        Ok(Written { files: put(&self.command.out, &artefacts)?, missed, absent })
+        Ok(SwitchFiles { files: put(&self.command.out, &artefacts)?, missed, absent })
     }
 
     /// Generates the files that all switches share.

@@ -92,7 +92,7 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
     };
     let nics = plan.fabric().counts().nics;
     if !plan.is_source_routed() {
-        return hashed(plan, command, is_virtual);
+        return hashed_purpose(plan, command, is_virtual);
     }
     if is_virtual {
         let rate = command.port_mbps.unwrap_or(VIRTUAL_MBPS);
@@ -106,7 +106,7 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
 }
 
 /// Like [`ahead`], for a fabric whose switches choose the path.
-fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Purpose> {
+fn hashed_purpose(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Purpose> {
     let (fabric, routing) = (plan.name().parse()?, plan.routing());
     if is_virtual {
         let what = "`lab job` on target `embedded`";

@@ -28,7 +28,7 @@ pub(crate) const RUN: Document<Report> = Document::new("closc-lab-run/1");
 pub(crate) struct Report {
     up: UpReport,
     #[serde(skip_serializing_if = "Option::is_none")]
-    push: Option<Pushed>,
+    push: Option<PushResult>,
     test: TestReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     down: Option<DownReport>,
@@ -40,7 +40,7 @@ pub(crate) struct Report {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Pushed {
+struct PushResult {
     #[serde(flatten)]
     report: PushReport,
     seconds: f64,
@@ -61,9 +61,9 @@ pub fn run(
         options.life = Life::Within;
     }
     with_tree(args, &command.lab, &options, watch, |tree, options| {
-        say(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
+        print_stage(args, || format!("compiled in {:.2} s: {tree}\n", started.elapsed().as_secs_f64()))?;
         let (mut lab, up) = Lab::up(tree, options, watch).map_err(way_out)?;
-        say(args, || up.to_string())?;
+        print_stage(args, || up.to_string())?;
         let walked = program_and_walk(args, command, tree, &mut lab, &up, watch);
         let down = match (&walked, command.keep) {
             (Ok(_), true) => None,
@@ -71,7 +71,7 @@ pub fn run(
         };
         let (push, test) = walked.map_err(|error| taken_down(error, down.is_some()))?;
         if let Some(down) = &down {
-            say(args, || down.to_string())?;
+            print_stage(args, || down.to_string())?;
         }
         let fine = test.is_fine();
         let seconds = started.elapsed().as_secs_f64();
@@ -88,19 +88,19 @@ fn program_and_walk(
     lab: &mut Lab,
     up: &UpReport,
     watch: &Watch<'_>,
-) -> anyhow::Result<(Option<Pushed>, TestReport)> {
+) -> anyhow::Result<(Option<PushResult>, TestReport)> {
     let push = match &up.inventory {
         Some(inventory) => Some(program(args, tree, inventory)?),
         None => None,
     };
     let started = Instant::now();
     let test = lab.walk(command.extent.extent(), watch)?;
-    say(args, || timed(&test.to_string(), started))?;
+    print_stage(args, || add_duration(&test.to_string(), started))?;
     Ok((push, test))
 }
 
 /// Pushes the tree to every switch.
-fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result<Pushed> {
+fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result<PushResult> {
     let started = Instant::now();
     let fleet_args = FleetArgs::of(tree, inventory);
     let fleet = control::fleet(&fleet_args, &control::inventory(&fleet_args)?)?;
@@ -108,18 +108,18 @@ fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result
     let options = fleet_args.options();
     let report = control::block_on(async { Ok(push(&fleet, &options, observer, open_gate()).await) })?;
     bar.finish_and_clear();
-    say(args, || timed(&printable::lines(&pushing::human(&report)), started))?;
+    print_stage(args, || add_duration(&printable::lines(&pushing::human(&report)), started))?;
     anyhow::ensure!(report.is_good(), "not every switch could be programmed");
-    Ok(Pushed { report, seconds: started.elapsed().as_secs_f64() })
+    Ok(PushResult { report, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// Prints the result of a stage as soon as it is done.
-fn say(args: &Args, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+fn print_stage(args: &Args, text: impl FnOnce() -> String) -> anyhow::Result<()> {
     if args.format == Format::Json { Ok(()) } else { output::print(&text()) }
 }
 
 /// Adds the time to the first line of a text.
-fn timed(text: &str, started: Instant) -> String {
+fn add_duration(text: &str, started: Instant) -> String {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     format!("{first} in {:.2} s\n{rest}", started.elapsed().as_secs_f64())
 }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
-use closc_cabling::floor::Longest;
+use closc_cabling::floor::CableLengths;
 use closc_diagnostics::{Change, Sources};
 use closc_qos::units::Length;
 use closc_topology::media::{Lanes, Medium};
@@ -44,7 +44,7 @@ impl Cables {
     }
 
     /// Returns the cables with the longest lengths of a placement, and with media that reach.
-    pub(super) fn reaching(&self, topology: &Topology, longest: Longest) -> anyhow::Result<Self> {
+    pub(super) fn reaching(&self, topology: &Topology, longest: CableLengths) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {
             let (length, lanes) = match kind.key {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
-use super::{ALL, Described};
+use super::{ALL, DocumentSchema};
 use crate::args::Args;
 
 /// Commands that write no document, and why.
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas")
 }
 
-fn file(described: &Described) -> String {
+fn file(described: &DocumentSchema) -> String {
     format!("{}.json", described.name.replace('/', "-"))
 }
 

@@ -16,7 +16,7 @@ use super::{ETHERNET, IPV6};
 use crate::LabError;
 use crate::backend::{Flow, Forwarding, Routes};
 use crate::model::{DeviceId, Model, PortId};
-use crate::packet::{self, Inner, Tag};
+use crate::packet::{self, InnerPacket, Tag};
 use crate::tree::ip::{Action, Command};
 use crate::tree::{DeviceKind, KernelFiles, Tree};
 
@@ -73,7 +73,7 @@ impl Hosts {
         let Flow { source, destination, .. } = *flow;
         let mut bytes = [&far[..], own, &IPV6].concat();
         let (source, destination) = (source.mapped(), destination.mapped());
-        bytes.extend(Inner { source, destination, entropy, port: UDP_PORT, tag }.bytes());
+        bytes.extend(InnerPacket { source, destination, entropy, port: UDP_PORT, tag }.bytes());
         Some(Frame { port: port.number(), bytes })
     }
 

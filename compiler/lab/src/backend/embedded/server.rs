@@ -46,14 +46,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Running switches; they stop when dropped.
 #[derive(Debug)]
-pub struct Running {
+pub struct SwitchServer {
     endpoint: String,
     socket: Utf8PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl SwitchServer {
     /// Returns the P4Runtime endpoint in the form of inventories.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
@@ -75,7 +75,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for SwitchServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         self.join();
@@ -92,7 +92,7 @@ pub fn serve(
     socket: &Utf8Path,
     digests: Digests,
     listen: Option<SocketAddr>,
-) -> Result<Running, LabError> {
+) -> Result<SwitchServer, LabError> {
     let tree = Tree::read_with(tree, digests)?;
     let model = Model::of(&tree)?;
     run(&tree, &model, socket, listen)
@@ -104,7 +104,7 @@ pub(super) fn run(
     model: &Model,
     socket: &Utf8Path,
     listen: Option<SocketAddr>,
-) -> Result<Running, LabError> {
+) -> Result<SwitchServer, LabError> {
     let site = Site::new(tree, model)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -112,7 +112,7 @@ pub(super) fn run(
         .map_err(LabError::io("start the asynchronous runtime"))?;
     let service = Service::new(site.fabric.switches().map(|(_, switch)| Arc::clone(switch)));
     let served = runtime
-        .block_on(Served::start(service, socket, listen))
+        .block_on(P4RuntimeAddress::start(service, socket, listen))
         .map_err(|error| LabError::Start { what: "P4Runtime".to_owned(), message: error.to_string() })?;
     let endpoint = served.endpoint();
     let what = || format!("listen on `{socket}`");
@@ -128,36 +128,36 @@ pub(super) fn run(
     };
     let thread = std::thread::Builder::new().name("lab".to_owned()).spawn(work);
     let thread = thread.map_err(LabError::io("start a thread"))?;
-    Ok(Running { endpoint, socket: socket.to_owned(), stop, thread: Some(thread) })
+    Ok(SwitchServer { endpoint, socket: socket.to_owned(), stop, thread: Some(thread) })
 }
 
 /// Where P4Runtime is served.
-enum Served {
+enum P4RuntimeAddress {
     /// At a socket in the folder of the lab, which only its owner can access.
     Socket(Endpoint<PathBuf>),
     /// At an address.
     Network(Endpoint),
 }
 
-impl Served {
+impl P4RuntimeAddress {
     async fn start(
         service: Service,
         socket: &Utf8Path,
         listen: Option<SocketAddr>,
-    ) -> Result<Served, EndpointError> {
+    ) -> Result<P4RuntimeAddress, EndpointError> {
         if let Some(address) = listen {
-            Endpoint::serve(service, address, None).await.map(Served::Network)
+            Endpoint::serve(service, address, None).await.map(P4RuntimeAddress::Network)
         } else {
             let path = socket.with_file_name(P4RUNTIME);
-            Endpoint::serve_unix(service, path.as_std_path()).await.map(Served::Socket)
+            Endpoint::serve_unix(service, path.as_std_path()).await.map(P4RuntimeAddress::Socket)
         }
     }
 
     /// Returns the endpoint in the form of inventories.
     fn endpoint(&self) -> String {
         match self {
-            Served::Socket(endpoint) => format!("unix:{}", endpoint.path().display()),
-            Served::Network(endpoint) => endpoint.address().to_string(),
+            P4RuntimeAddress::Socket(endpoint) => format!("unix:{}", endpoint.path().display()),
+            P4RuntimeAddress::Network(endpoint) => endpoint.address().to_string(),
         }
     }
 }
@@ -221,10 +221,10 @@ impl Site {
             let came = ready.first().copied().unwrap_or(false);
             let mut staying = Vec::with_capacity(guests.len() + 1);
             for (mut guest, speaks) in guests.into_iter().zip(&ready[1..]) {
-                match if *speaks { self.serve(&mut guest, address) } else { Ok(Turn::Next) } {
-                    Ok(Turn::Next) => staying.push(guest),
-                    Ok(Turn::Gone) => {}
-                    Ok(Turn::Stop) => return,
+                match if *speaks { self.serve(&mut guest, address) } else { Ok(RequestResult::Next) } {
+                    Ok(RequestResult::Next) => staying.push(guest),
+                    Ok(RequestResult::Gone) => {}
+                    Ok(RequestResult::Stop) => return,
                     Err(error) => tracing::warn!("the socket of the lab: {error}"),
                 }
             }
@@ -239,14 +239,14 @@ impl Site {
     }
 
     /// Serves one request of a client.
-    fn serve(&mut self, stream: &mut UnixStream, address: &str) -> io::Result<Turn> {
-        let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
+    fn serve(&mut self, stream: &mut UnixStream, address: &str) -> io::Result<RequestResult> {
+        let Some(request) = Request::read(stream)? else { return Ok(RequestResult::Gone) };
         let (answer, turn) = match request {
-            Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), Turn::Next),
-            Request::Follow(frames) => (self.follow(frames), Turn::Next),
-            Request::Plug { out, pairs } => (self.rewire(&out, &pairs), Turn::Next),
-            Request::Where => (Answer::Address(address.to_owned()), Turn::Next),
-            Request::Stop => (Answer::Done, Turn::Stop),
+            Request::Exchange(frames) => (Answer::Frames(self.exchange(frames)), RequestResult::Next),
+            Request::Follow(frames) => (self.follow(frames), RequestResult::Next),
+            Request::Plug { out, pairs } => (self.rewire(&out, &pairs), RequestResult::Next),
+            Request::Where => (Answer::Address(address.to_owned()), RequestResult::Next),
+            Request::Stop => (Answer::Done, RequestResult::Stop),
         };
         answer.write(stream)?;
         Ok(turn)
@@ -330,7 +330,7 @@ impl Site {
 }
 
 /// The next step after a request.
-enum Turn {
+enum RequestResult {
     Next,
     Gone,
     Stop,

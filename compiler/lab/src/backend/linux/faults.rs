@@ -19,7 +19,7 @@ use super::command::ip_batch;
 use super::settle;
 use super::wire::{Plug, plug, unplug};
 use crate::LabError;
-use crate::backend::Breakable;
+use crate::backend::FaultInjector;
 use crate::model::{CableId, DeviceId, PortId};
 use crate::progress::Watch;
 
@@ -31,7 +31,7 @@ const DROP: u32 = 2;
 /// Bytes of an Ethernet header, which the filter includes in the length.
 const ETHERNET: u32 = 14;
 
-impl Breakable for Linux {
+impl FaultInjector for Linux {
     fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError> {
         let word = if up { "up" } else { "down" };
         self.at_devices(ports, |names, device| {

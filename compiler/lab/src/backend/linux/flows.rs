@@ -21,9 +21,9 @@ use super::carriers::{Carriers, PACED, queues_are_empty};
 use super::faults::open;
 use super::namespace::Namespace;
 use crate::LabError;
-use crate::backend::{Flow, Seen};
+use crate::backend::{Flow, FlowObservations};
 use crate::model::{DeviceId, Model, PortId};
-use crate::packet::{self, Inner, Tag};
+use crate::packet::{self, InnerPacket, Tag};
 use crate::progress::Watch;
 use crate::tree::DeviceKind;
 
@@ -77,10 +77,10 @@ impl Watchers {
         flows: &[Flow],
         carriers: &Carriers,
         watch: &Watch<'_>,
-    ) -> Result<Vec<Seen>, LabError> {
+    ) -> Result<Vec<FlowObservations>, LabError> {
         self.batch += 1;
         let batch = self.batch;
-        let mut seen = vec![Seen::default(); flows.len()];
+        let mut seen = vec![FlowObservations::default(); flows.len()];
         let (mut sent, started) = (0, Instant::now());
         let burst = if carriers.is_kernel() { BURST } else { PACED };
         for some in flows.chunk_by(|a, b| a.from == b.from).flat_map(|of_one| of_one.chunks(burst)) {
@@ -119,7 +119,7 @@ impl Watchers {
     }
 
     /// Reads everything that has arrived; returns whether any of it was a flow.
-    fn listen(&mut self, seen: &mut [Seen]) -> Result<bool, LabError> {
+    fn listen(&mut self, seen: &mut [FlowObservations]) -> Result<bool, LabError> {
         let mut any = false;
         for watcher in &self.all {
             any |= watcher
@@ -146,7 +146,7 @@ impl Watchers {
 fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> {
     let mut unsent = Vec::new();
     for (number, flow) in (first..).zip(flows) {
-        let inner = Inner {
+        let inner = InnerPacket {
             source: flow.source.mapped(),
             destination: flow.destination.mapped(),
             entropy: u32::from(flow.source_port),
@@ -199,7 +199,7 @@ impl Watcher {
         Ok(Watcher { device, wire, accepted, ports })
     }
 
-    fn listen(&self, buffer: &mut [u8], batch: u32, seen: &mut [Seen]) -> io::Result<bool> {
+    fn listen(&self, buffer: &mut [u8], batch: u32, seen: &mut [FlowObservations]) -> io::Result<bool> {
         let mut any = false;
         loop {
             match recvfrom::<LinkAddr>(self.wire.as_raw_fd(), buffer) {

@@ -24,17 +24,17 @@ const ETH_P_IPV6: u16 = 0x86dd;
 /// Frames that a socket receives: incoming ones only, or outgoing ones as well. The kernel passes outgoing frames only
 /// to sockets of all protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum CaptureDirection {
     In,
     InAndOut,
 }
 
 /// Opens a socket that receives packets of labs from all ports of the calling thread's namespace. Other packets do not
 /// wake a reader. The first packets may precede the filter, so the reader must check the signature.
-pub(super) fn wire(look: Look) -> io::Result<Socket> {
+pub(super) fn wire(look: CaptureDirection) -> io::Result<Socket> {
     let protocol = match look {
-        Look::In => ETH_P_IPV6,
-        Look::InAndOut => libc::ETH_P_ALL as u16,
+        CaptureDirection::In => ETH_P_IPV6,
+        CaptureDirection::InAndOut => libc::ETH_P_ALL as u16,
     };
     let protocol = Protocol::from(i32::from(protocol.to_be()));
     let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(protocol))?;
@@ -74,7 +74,7 @@ impl Sightings {
     /// Starts observing every port of every device.
     pub(super) fn open(model: &Model, namespaces: &[Namespace], jobs: usize) -> Result<Self, LabError> {
         let open = |at: usize| -> io::Result<(Socket, BTreeMap<usize, PortId>)> {
-            let socket = wire(Look::InAndOut)?;
+            let socket = wire(CaptureDirection::InAndOut)?;
             let ports = &model.devices[at].ports;
             let ports = ports.iter().map(|port| Ok((if_nametoindex(model.end(*port).1)? as usize, *port)));
             Ok((socket, ports.collect::<io::Result<_>>()?))

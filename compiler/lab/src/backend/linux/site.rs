@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::Linux;
 use super::apply::{Place, configure, open_link_layer, spread_routes};
-use super::joined;
+use super::connectivity;
 use super::namespace::{Namespace, create, exists};
 use super::routers::{self, Frr};
 use super::wire::{Plug, plug, raise, unplug};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
-use crate::backend::{Backend, Breakable, Routed};
+use crate::backend::{Backend, FaultInjector, RoutedBackend};
 use crate::model::{CableId, PortId};
 use crate::progress::Watch;
 use crate::tree::KernelFiles;
@@ -53,11 +53,11 @@ impl Site for Linux {
         (self.stations, self.watchers, self.sightings) = (None, None, None);
     }
 
-    fn routed(&mut self) -> Option<&mut dyn Routed> {
+    fn routed(&mut self) -> Option<&mut dyn RoutedBackend> {
         Some(self)
     }
 
-    fn breakable(&mut self) -> Option<&mut dyn Breakable> {
+    fn breakable(&mut self) -> Option<&mut dyn FaultInjector> {
         Some(self)
     }
 
@@ -111,19 +111,19 @@ impl Linux {
 
     /// Waits until every choice of next hops connects all NICs, and routes are stable.
     fn converge(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        let seats = joined::seats(&self.tree, &self.model);
+        let seats = connectivity::seats(&self.tree, &self.model);
         let mut last = Vec::new();
         for _ in 0..CONVERGE_TRIES {
             watch.check()?;
             let now = self.routes()?;
-            let open = joined::unjoined(&seats, &self.model, &now, &BTreeSet::new());
+            let open = connectivity::unjoined(&seats, &self.model, &now, &BTreeSet::new());
             if open.is_none() && now == last {
                 return Ok(());
             }
             last = now;
             sleep(CONVERGE);
         }
-        let pair = joined::unjoined(&seats, &self.model, &last, &BTreeSet::new());
+        let pair = connectivity::unjoined(&seats, &self.model, &last, &BTreeSet::new());
         Err(LabError::Unjoined {
             pair: pair.map(|(from, to)| format!("{from} and {to}")).unwrap_or_default(),
         })
@@ -135,15 +135,16 @@ impl Linux {
         if !self.tree.speaks_bgp() {
             return watch.check();
         }
-        let seats = joined::seats(&self.tree, &self.model);
+        let seats = connectivity::seats(&self.tree, &self.model);
         let (mut last, mut same) = (Vec::new(), 0);
         for _ in 0..CONVERGE_TRIES {
             watch.check()?;
             let now = self.routes()?;
             same = if now == last { same + 1 } else { 0 };
             let led = || {
-                joined::unjoined(&seats, &self.model, &now, dead).is_none()
-                    && (!dead.is_empty() || self.takes_every_cable(&joined::used(&self.model, &seats, &now)))
+                connectivity::unjoined(&seats, &self.model, &now, dead).is_none()
+                    && (!dead.is_empty()
+                        || self.takes_every_cable(&connectivity::used(&self.model, &seats, &now)))
             };
             if same > 0 && led() || same == STILL {
                 return Ok(());

@@ -19,7 +19,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::carriers::{Carriers, PACED, queues_are_empty};
 use super::namespace::Namespace;
-use super::sightings::{Look, wire};
+use super::sightings::{CaptureDirection, wire};
 use crate::LabError;
 use crate::backend::{Arrival, Sink};
 use crate::model::{DeviceId, Model, PortId};
@@ -92,7 +92,7 @@ impl Stations {
         sink: &mut dyn Sink,
         carriers: &Carriers,
     ) -> Result<(), LabError> {
-        self.listen(&mut Deaf)?;
+        self.listen(&mut DiscardSink)?;
         let started = Instant::now();
         for (number, packet) in packets.iter().enumerate() {
             if !self.send(packet, sink)? {
@@ -175,9 +175,9 @@ impl Stations {
 }
 
 /// Discards late packets of an earlier exchange.
-struct Deaf;
+struct DiscardSink;
 
-impl Sink for Deaf {
+impl Sink for DiscardSink {
     fn arrived(&mut self, _: Arrival<'_>) {}
 
     fn unsent(&mut self, _: usize) {}
@@ -230,7 +230,7 @@ impl Sender {
 
 /// Opens the sockets of a node in the namespace of the calling thread.
 fn station(model: &Model, node: DeviceId, udp_port: u16) -> io::Result<Station> {
-    let wire = wire(Look::In)?;
+    let wire = wire(CaptureDirection::In)?;
     setsockopt(&wire, sockopt::RcvBufForce, &BUFFER)?;
     let accepted = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, udp_port))?;
     accepted.set_nonblocking(true)?;
@@ -279,9 +279,9 @@ mod tests {
     use crate::backend::linux::carriers::tests::{recording, waits};
     use crate::model::CableId;
 
-    struct Complete;
+    struct CompleteSink;
 
-    impl Sink for Complete {
+    impl Sink for CompleteSink {
         fn arrived(&mut self, _: Arrival<'_>) {}
 
         fn unsent(&mut self, _: usize) {}
@@ -302,7 +302,7 @@ mod tests {
         let packets = vec![packet; 64];
         for (words, expected) in [(&["switch"][..], 64 / PACED), (&[], 0)] {
             let mut none = Stations { all: Vec::new(), of_port: BTreeMap::new(), buffer: Vec::new() };
-            none.exchange(&packets, &mut Complete, &recording(words)).expect("no socket fails");
+            none.exchange(&packets, &mut CompleteSink, &recording(words)).expect("no socket fails");
             assert_eq!(waits().len(), expected, "{words:?}");
         }
     }

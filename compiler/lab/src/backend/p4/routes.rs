@@ -22,15 +22,15 @@ const METRIC: u32 = 0;
 
 /// Id of an action, and of its parameter that names the next object.
 #[derive(Debug)]
-struct Leads {
+struct ReferenceAction {
     action: u32,
     param: u32,
 }
 
-impl Leads {
-    fn new(info: &Info, action: &str, param: &str) -> Result<Leads, LookupError> {
+impl ReferenceAction {
+    fn new(info: &Info, action: &str, param: &str) -> Result<ReferenceAction, LookupError> {
         let action = info.action(action)?;
-        Ok(Leads { action: action.preamble.id, param: action.param(param)?.id })
+        Ok(ReferenceAction { action: action.preamble.id, param: action.param(param)?.id })
     }
 
     fn of<'c>(&self, call: &'c v1::Action) -> Option<&'c [u8]> {
@@ -43,19 +43,19 @@ impl Leads {
 pub(super) struct Tables {
     program: Program,
     route: u32,
-    to_next_hop: Leads,
-    to_group: Leads,
+    to_next_hop: ReferenceAction,
+    to_group: ReferenceAction,
     group: u32,
     /// Action of a group member.
-    member: Leads,
+    member: ReferenceAction,
     /// Action profile of the groups, if groups are P4Runtime objects of their own.
     profile: Option<u32>,
     next_hop: u32,
     /// From a next hop to its port or router interface.
-    link: Leads,
+    link: ReferenceAction,
     interface: Option<u32>,
     /// From a router interface to its port.
-    leaves: Vec<Leads>,
+    leaves: Vec<ReferenceAction>,
 }
 
 impl Tables {
@@ -65,30 +65,30 @@ impl Tables {
             Program::Fabric => Ok(Tables {
                 program,
                 route: info.table("ingress.ipv6_route")?.preamble.id,
-                to_next_hop: Leads::new(info, "set_nexthop_id", "nexthop_id")?,
-                to_group: Leads::new(info, "set_wcmp_group", "wcmp_group_id")?,
+                to_next_hop: ReferenceAction::new(info, "set_nexthop_id", "nexthop_id")?,
+                to_group: ReferenceAction::new(info, "set_wcmp_group", "wcmp_group_id")?,
                 group: info.table("ingress.wcmp_group")?.preamble.id,
-                member: Leads::new(info, "select_nexthop", "nexthop_id")?,
+                member: ReferenceAction::new(info, "select_nexthop", "nexthop_id")?,
                 profile: Some(info.profile("ingress.wcmp_selector")?.preamble.id),
                 next_hop: info.table("ingress.nexthop")?.preamble.id,
-                link: Leads::new(info, "set_nexthop", "port")?,
+                link: ReferenceAction::new(info, "set_nexthop", "port")?,
                 interface: None,
                 leaves: Vec::new(),
             }),
             Program::Sai => Ok(Tables {
                 program,
                 route: info.table("ipv6_table")?.preamble.id,
-                to_next_hop: Leads::new(info, "set_nexthop_id", "nexthop_id")?,
-                to_group: Leads::new(info, "set_wcmp_group_id", "wcmp_group_id")?,
+                to_next_hop: ReferenceAction::new(info, "set_nexthop_id", "nexthop_id")?,
+                to_group: ReferenceAction::new(info, "set_wcmp_group_id", "wcmp_group_id")?,
                 group: info.table("wcmp_group_table")?.preamble.id,
-                member: Leads::new(info, "set_nexthop_id", "nexthop_id")?,
+                member: ReferenceAction::new(info, "set_nexthop_id", "nexthop_id")?,
                 profile: None,
                 next_hop: info.table("nexthop_table")?.preamble.id,
-                link: Leads::new(info, "set_ip_nexthop", "router_interface_id")?,
+                link: ReferenceAction::new(info, "set_ip_nexthop", "router_interface_id")?,
                 interface: Some(info.table("router_interface_table")?.preamble.id),
                 leaves: vec![
-                    Leads::new(info, "unicast_set_port_and_src_mac", "port")?,
-                    Leads::new(info, "set_port_and_src_mac", "port")?,
+                    ReferenceAction::new(info, "unicast_set_port_and_src_mac", "port")?,
+                    ReferenceAction::new(info, "set_port_and_src_mac", "port")?,
                 ],
             }),
         }
@@ -111,7 +111,7 @@ impl Tables {
         client: &Client,
         names: &BTreeMap<u32, String>,
     ) -> Result<Routes, ClientError> {
-        let mut found = Found::default();
+        let mut found = RouteObjects::default();
         for entity in client.read(self.questions()).await? {
             found.take(self, entity);
         }
@@ -124,7 +124,7 @@ type Key = Vec<u8>;
 
 /// The next object of a route.
 #[derive(Debug)]
-enum Leading {
+enum NextObject {
     Nowhere,
     NextHop(Key),
     Group(Key),
@@ -132,8 +132,8 @@ enum Leading {
 
 /// Objects of a switch.
 #[derive(Debug, Default)]
-struct Found {
-    routes: Vec<(closc_artefacts::Prefix, Leading)>,
+struct RouteObjects {
+    routes: Vec<(closc_artefacts::Prefix, NextObject)>,
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
     /// Ids of groups that are P4Runtime objects, by the key that routes use.
@@ -145,7 +145,7 @@ struct Found {
     interfaces: BTreeMap<Key, Key>,
 }
 
-impl Found {
+impl RouteObjects {
     fn take(&mut self, tables: &Tables, entity: v1::Entity) {
         match entity.entity {
             Some(Entity::TableEntry(entry)) => self.entry(tables, &entry),
@@ -197,9 +197,9 @@ impl Found {
         let next_hop = call.and_then(|call| tables.to_next_hop.of(call));
         let group = call.and_then(|call| tables.to_group.of(call));
         let way = match (next_hop, group) {
-            (Some(key), _) => Leading::NextHop(key.to_vec()),
-            (None, Some(key)) => Leading::Group(key.to_vec()),
-            (None, None) => Leading::Nowhere,
+            (Some(key), _) => NextObject::NextHop(key.to_vec()),
+            (None, Some(key)) => NextObject::Group(key.to_vec()),
+            (None, None) => NextObject::Nowhere,
         };
         self.routes.push((to, way));
     }
@@ -214,11 +214,11 @@ impl Found {
     }
 
     /// The next hops of a route, with their weights.
-    fn next_hops<'f>(&'f self, way: &'f Leading) -> Vec<(&'f Key, u32)> {
+    fn next_hops<'f>(&'f self, way: &'f NextObject) -> Vec<(&'f Key, u32)> {
         match way {
-            Leading::Nowhere => Vec::new(),
-            Leading::NextHop(key) => vec![(key, 1)],
-            Leading::Group(key) => {
+            NextObject::Nowhere => Vec::new(),
+            NextObject::NextHop(key) => vec![(key, 1)],
+            NextObject::Group(key) => {
                 let set = self.groups.get(key).into_iter().flatten().map(|(key, weight)| (key, *weight));
                 let object = self.numbered.get(key).and_then(|id| self.objects.get(id));
                 let members = object.into_iter().flatten();

@@ -18,9 +18,9 @@ use super::super::course::{Course, LOOK};
 use super::super::orders::{Orders, SAMPLE};
 use super::super::pattern::Work;
 use super::super::queue_pair::{Receiver, Sender};
-use super::super::record::{Loss, Message, Record, Sample, Word};
+use super::super::record::{Loss, LossReport, Message, Record, Sample};
 use super::Pair;
-use crate::backend::linux::joined::Seat;
+use crate::backend::linux::connectivity::NodeNic;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
@@ -40,7 +40,7 @@ const BUFFER: usize = 1 << 16;
 /// Nodes with their sockets.
 pub(super) struct Nodes {
     orders: Orders,
-    flows: Vec<Running>,
+    flows: Vec<FlowState>,
     /// Flows by sender and receiver.
     places: BTreeMap<(usize, usize), usize>,
     /// A socket for each NIC, for all received datagrams.
@@ -59,7 +59,7 @@ pub(super) struct Nodes {
 }
 
 /// State of a flow.
-struct Running {
+struct FlowState {
     pair: Pair,
     sender: Sender,
     receiver: Receiver,
@@ -109,7 +109,7 @@ impl Nodes {
     /// Opens the sockets of all NICs, each in its node.
     pub(super) fn open(
         lab: &mut Lab,
-        seats: &[Seat],
+        seats: &[NodeNic],
         pairs: &[Pair],
         orders: &Orders,
     ) -> Result<Nodes, LabError> {
@@ -122,7 +122,7 @@ impl Nodes {
             let port = *ports.entry(first).or_insert(count);
             let plane = first.map_or(0, |port| lab.model().cables[port.cable().0].plane);
             let mut socket = |side| open.remove(&(flow, side)).expect("each was opened at its node");
-            flows.push(Running {
+            flows.push(FlowState {
                 pair: pair.clone(),
                 sender: Sender::new(orders.unit),
                 receiver: Receiver::default(),
@@ -333,7 +333,7 @@ impl Nodes {
         let words = |(at, sent_ns, known_ns): (usize, u64, Option<u64>)| {
             let pair = &self.flows[at].pair;
             let entropy = u32::from(pair.source_port);
-            let word = Word { from: pair.from, to: pair.to, entropy, sent_ns, known_ns };
+            let word = LossReport { from: pair.from, to: pair.to, entropy, sent_ns, known_ns };
             Loss { lost_ns: sent_ns, step: None, in_switch: false, is_probe: false, word: Some(word) }
         };
         let known = self.losses.iter().map(|((at, _, sent_ns), known_ns)| (*at, *sent_ns, Some(*known_ns)));
@@ -352,7 +352,7 @@ impl Nodes {
 type Outboxes = BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)>;
 
 /// Opens the sockets of all NICs: one for received datagrams, and one for each flow that leaves it.
-fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
+fn sockets(lab: &mut Lab, seats: &[NodeNic], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
     let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address.mapped(), port, 0, 0);
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::job::record::{Change, Loss, Message, Sample, Word};
+use crate::job::record::{Change, Loss, LossReport, Message, Sample};
 use crate::job::scenario::{Action, Expect};
-use crate::job::timeline::Bound;
+use crate::job::timeline::TimedStep;
 use crate::job::verdict::judge;
 use crate::lab::fault::Fault;
 
@@ -29,9 +29,9 @@ fn setting() -> Setting {
 fn timeline() -> Timeline {
     let fault = Fault::Plane(3);
     let cut =
-        Bound { at: Duration::from_secs(2), action: Action::Break(fault.clone()), standing: vec![fault] };
-    let back = Bound { at: Duration::from_secs(4), action: Action::Restore(None), standing: Vec::new() };
-    let plan = [1.0, 0.875, 1.0].map(|left| Left { goodput: left, paths: left }).to_vec();
+        TimedStep { at: Duration::from_secs(2), action: Action::Break(fault.clone()), standing: vec![fault] };
+    let back = TimedStep { at: Duration::from_secs(4), action: Action::Restore(None), standing: Vec::new() };
+    let plan = [1.0, 0.875, 1.0].map(|left| RemainingCapacity { goodput: left, paths: left }).to_vec();
     Timeline { steps: vec![cut, back], plan }
 }
 
@@ -50,7 +50,7 @@ fn record() -> Record {
         packets: (10, u64::from(n == 50)),
     };
     let loss = |sent: u64, known: u64| {
-        let word = Word { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: Some(known * MS) };
+        let word = LossReport { from: 0, to: 1, entropy: 9, sent_ns: sent * MS, known_ns: Some(known * MS) };
         Loss { lost_ns: sent * MS, step: Some(0), in_switch: false, is_probe: false, word: Some(word) }
     };
     let mark = |from: u64| Mark { span_ns: (from * MS, (from + 20) * MS), failed: None };

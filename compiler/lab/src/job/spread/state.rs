@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 
-use super::super::seat::Seat;
+use super::super::endpoint::JobEndpoint;
 use super::PLANES;
 use crate::model::{CableId, Model, PortId};
 use crate::tree::{GroupTable, Tree};
@@ -62,19 +62,19 @@ fn common(a: &Bits, b: &Bits) -> u32 {
 }
 
 impl Wires {
-    pub(super) fn of(tree: &Tree, model: &Model, seats: &[Seat]) -> Wires {
+    pub(super) fn of(tree: &Tree, model: &Model, seats: &[JobEndpoint]) -> Wires {
         let mut zones: Vec<u16> = tree.tables.iter().map(|table| table.table().header().zone).collect();
         zones.sort_unstable();
         zones.dedup();
         let group = |(at, table): (usize, &GroupTable)| {
             let planes = 0..usize::from(table.planes).min(PLANES);
-            let members: Vec<&Seat> = seats.iter().filter(|seat| seat.table == at).collect();
+            let members: Vec<&JobEndpoint> = seats.iter().filter(|seat| seat.table == at).collect();
             Group {
                 zone: zones.binary_search(&table.table().header().zone).unwrap_or(0),
                 planes: planes.map(|plane| uplinks(table, model, &members, plane)).collect(),
             }
         };
-        let nic = |seat: &Seat| {
+        let nic = |seat: &JobEndpoint| {
             let cable = |port: &Option<PortId>| port.map(PortId::cable);
             (seat.table, seat.ports.iter().take(PLANES).map(cable).collect())
         };
@@ -98,7 +98,10 @@ impl Wires {
         let one = |uplinks: &Uplinks| {
             let per_t1 = uplinks.t2.len().checked_div(uplinks.t1.len()).unwrap_or(0).max(1);
             let beyond = |(at, t2)| is_up(t2) && is_up(&uplinks.t1[at / per_t1]);
-            Up { t1: bits(uplinks.t1.iter().map(is_up)), t2: bits(uplinks.t2.iter().enumerate().map(beyond)) }
+            ActiveUplinks {
+                t1: bits(uplinks.t1.iter().map(is_up)),
+                t2: bits(uplinks.t2.iter().enumerate().map(beyond)),
+            }
         };
         let n_zones = self.groups.iter().map(|group| group.zone + 1).max().unwrap_or(0);
         let mut cables = vec![vec![BTreeSet::new(); PLANES]; n_zones];
@@ -120,8 +123,8 @@ impl Wires {
 
 /// Follows self-probes over the uplinks of a group in a plane to T1 or T2. They use the same cables as the group's
 /// paths.
-fn uplinks(table: &GroupTable, model: &Model, members: &[&Seat], plane: usize) -> Uplinks {
-    let port = |seat: &&&Seat| seat.ports.get(plane).copied().flatten();
+fn uplinks(table: &GroupTable, model: &Model, members: &[&JobEndpoint], plane: usize) -> Uplinks {
+    let port = |seat: &&&JobEndpoint| seat.ports.get(plane).copied().flatten();
     let Some((seat, from)) = members.iter().find_map(|seat| Some((seat, port(&seat)?))) else {
         return Uplinks::default();
     };
@@ -144,7 +147,7 @@ fn uplinks(table: &GroupTable, model: &Model, members: &[&Seat], plane: usize) -
 
 /// The uplinks of a group in a plane that are up.
 #[derive(Debug)]
-struct Up {
+struct ActiveUplinks {
     t1: Bits,
     t2: Bits,
 }
@@ -153,7 +156,7 @@ struct Up {
 #[derive(Debug)]
 pub(super) struct State {
     /// For each group, its zone and the uplinks that are up in each plane.
-    groups: Vec<(usize, Vec<Up>)>,
+    groups: Vec<(usize, Vec<ActiveUplinks>)>,
     /// Cables between T1s and T2s, by zone and plane.
     zones: Vec<Vec<u32>>,
     /// For each NIC, the ports that are up, as bits.

@@ -9,13 +9,13 @@ use std::net::Ipv6Addr;
 use closc_nic::agent::EventView;
 use closc_nic::losses::{ANSWER_MAX, Loss as AgentLoss};
 
+use super::super::endpoint::JobEndpoint;
 use super::super::record::{Change, Record};
-use super::super::seat::Seat;
-use super::deaths::{Packet, Words};
+use super::deaths::{LossReports, Packet};
 use super::station::Station;
 
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct AgentReport {
     event: u64,
     loss: u64,
     events: Vec<EventView>,
@@ -24,14 +24,14 @@ struct Known {
 
 /// Reports read so far.
 #[derive(Debug)]
-pub(super) struct Collected {
-    agents: Vec<Known>,
+pub(super) struct AgentReports {
+    agents: Vec<AgentReport>,
     forgotten: u64,
 }
 
-impl Collected {
-    pub(super) fn new(stations: usize) -> Collected {
-        Collected { agents: vec![Known::default(); stations], forgotten: 0 }
+impl AgentReports {
+    pub(super) fn new(stations: usize) -> AgentReports {
+        AgentReports { agents: vec![AgentReport::default(); stations], forgotten: 0 }
     }
 
     /// Reads the reports of every agent since the last call.
@@ -61,9 +61,9 @@ impl Collected {
     /// Adds path changes to a record, and reports of lost packets to `words`.
     pub(super) fn tell(
         self,
-        seats: &[Seat],
+        seats: &[JobEndpoint],
         stations: &[Station<'_>],
-        (record, words): (&mut Record, &mut Words),
+        (record, words): (&mut Record, &mut LossReports),
     ) {
         let numbers: HashMap<Ipv6Addr, usize> =
             seats.iter().enumerate().map(|(at, seat)| (seat.address, at)).collect();
@@ -73,7 +73,7 @@ impl Collected {
             for loss in known.losses {
                 let Some(to) = numbers.get(&loss.to).copied() else { continue };
                 if let Some(list) = stations[from].list(loss.to, loss.entropy) {
-                    words.said(Packet::missed(seats[from].address, list, &loss), (from, to), &loss);
+                    words.record_loss(Packet::missed(seats[from].address, list, &loss), (from, to), &loss);
                 }
             }
             for event in known.events {

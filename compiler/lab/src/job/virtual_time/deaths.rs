@@ -10,8 +10,8 @@ use std::net::Ipv6Addr;
 use closc_nic::losses::Loss as AgentLoss;
 use closc_nic::wire;
 
-use super::super::record::{Loss, Record, Word};
-use super::inner::INNER;
+use super::super::record::{Loss, LossReport, Record};
+use super::inner_header::INNER;
 
 /// Offset of the inner header, of the option after it, and of the number in the option.
 const INNER_AT: usize = 14 + 40;
@@ -78,7 +78,7 @@ impl Deaths {
 
     /// Adds them to a record in the order of time, each with its sender's report if there is one. Returns the packets
     /// in the same order.
-    pub(super) fn tell(mut self, words: &mut Words, record: &mut Record) -> Vec<Packet> {
+    pub(super) fn tell(mut self, words: &mut LossReports, record: &mut Record) -> Vec<Packet> {
         self.dead.sort_unstable();
         let lost = self.dead.iter().map(|(lost_ns, packet, in_switch)| Loss {
             lost_ns: *lost_ns,
@@ -94,23 +94,23 @@ impl Deaths {
 
 /// Senders' reports of missed packets.
 #[derive(Debug, Default)]
-pub(super) struct Words {
-    known: HashMap<Packet, Vec<Word>>,
+pub(super) struct LossReports {
+    known: HashMap<Packet, Vec<LossReport>>,
 }
 
-impl Words {
+impl LossReports {
     /// Records a report of a sender.
-    pub(super) fn said(&mut self, packet: Packet, (from, to): (usize, usize), loss: &AgentLoss) {
+    pub(super) fn record_loss(&mut self, packet: Packet, (from, to): (usize, usize), loss: &AgentLoss) {
         let AgentLoss { entropy, sent_ns, known_ns, .. } = *loss;
         let known_ns = Some(known_ns);
-        self.known.entry(packet).or_default().push(Word { from, to, entropy, sent_ns, known_ns });
+        self.known.entry(packet).or_default().push(LossReport { from, to, entropy, sent_ns, known_ns });
     }
 
     /// Removes and returns the report about a packet that was lost at this time. Numbers restart after an agent drops a
     /// far NIC from memory, so the times must match too.
-    fn take(&mut self, packet: &Packet, lost_ns: u64) -> Option<Word> {
+    fn take(&mut self, packet: &Packet, lost_ns: u64) -> Option<LossReport> {
         let words = self.known.get_mut(packet)?;
-        let until = |word: &Word| word.known_ns.unwrap_or(u64::MAX);
+        let until = |word: &LossReport| word.known_ns.unwrap_or(u64::MAX);
         let at = words.iter().position(|word| (word.sent_ns..=until(word)).contains(&lost_ns))?;
         Some(words.swap_remove(at))
     }
@@ -118,19 +118,20 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inner;
+    use super::super::inner_header;
     use super::*;
 
     fn frame(number: u32) -> Vec<u8> {
         let mut frame = vec![0; 14 + 40 + 16 + 8 + 20];
         (frame[20], frame[37], frame[53]) = (NUMBERED, 1, 2);
         frame[14 + 40 + 8..14 + 40 + 12].copy_from_slice(&number.to_be_bytes());
-        inner::wrap(&frame)
+        inner_header::wrap(&frame)
     }
 
     #[test]
     fn a_loss_has_its_moment_and_the_word_of_its_sender() {
-        let (mut deaths, mut words, mut record) = (Deaths::default(), Words::default(), Record::default());
+        let (mut deaths, mut words, mut record) =
+            (Deaths::default(), LossReports::default(), Record::default());
         let mut shifted = frame(7);
         shifted[53] = 9;
         deaths.lost(50, &shifted, false);
@@ -156,7 +157,7 @@ mod tests {
             probe: false,
         };
         for said in [loss(7, 60, 70), loss(7, 40, 55), loss(10, 1, 2)] {
-            words.said(Packet::missed(Ipv6Addr::from(1), list, &said), (0, 1), &said);
+            words.record_loss(Packet::missed(Ipv6Addr::from(1), list, &said), (0, 1), &said);
         }
         let packets = deaths.tell(&mut words, &mut record);
         let of = |loss: &Loss| (loss.lost_ns, loss.word.map(|word| word.sent_ns), loss.in_switch);

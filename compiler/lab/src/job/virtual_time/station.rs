@@ -8,17 +8,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::Ipv6Addr;
 
-use closc_nic::agent::{Agent, At, Counters, Options, PathView, PortBurst};
+use closc_nic::agent::{Agent, AgentContext, Counters, Options, PathView, PortBurst};
 use closc_nic::api;
 use closc_nic::batch::Batch;
 use closc_nic::region::Region;
 use closc_paths::Table;
 
+use super::super::endpoint::JobEndpoint;
 use super::super::orders::Orders;
-use super::super::seat::Seat;
 use super::deaths::Packet;
 use super::stalls::Stalls;
-use super::{inner, switches};
+use super::{inner_header, switches};
 use crate::LabError;
 use crate::model::{Model, PortId};
 use crate::tree::{GroupTable, Mac, Tree};
@@ -37,28 +37,28 @@ const WHOLE_NICS: usize = 256;
 
 /// Limits of an agent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct AgentLimits {
     channels: Option<usize>,
     window: u32,
     idle_ns: u64,
 }
 
-impl Room {
+impl AgentLimits {
     /// Returns the limits of agents: those of hosts, or smaller ones in a large job, where thousands of agents share
     /// one machine's memory. They then keep fewer channels, which they replace by the same rule as on hosts.
-    pub(super) fn of(nics: usize) -> Room {
+    pub(super) fn of(nics: usize) -> AgentLimits {
         let Options { channels, window, idle_ns, .. } = Options::default();
         if nics <= WHOLE_NICS {
-            Room { channels, window, idle_ns }
+            AgentLimits { channels, window, idle_ns }
         } else {
-            Room { channels: Some(32), window: 32, idle_ns: 50_000_000 }
+            AgentLimits { channels: Some(32), window: 32, idle_ns: 50_000_000 }
         }
     }
 }
 
 /// A sent frame.
 #[derive(Debug)]
-pub(super) struct Leaving {
+pub(super) struct FrameDeparture {
     pub(super) at_ns: u64,
     pub(super) plane: u8,
     pub(super) frame: Vec<u8>,
@@ -66,7 +66,7 @@ pub(super) struct Leaving {
 
 /// A completed message.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Arrived {
+pub(super) struct WriteCompletion {
     /// Its number among the messages of the station.
     pub(super) number: u64,
     /// Its index among all messages.
@@ -76,14 +76,14 @@ pub(super) struct Arrived {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Busy {
+struct WriteInProgress {
     write: u64,
     number: u64,
     message: usize,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Coming {
+struct FrameArrival {
     at_ns: u64,
     count: u64,
     plane: u8,
@@ -102,14 +102,14 @@ pub(super) struct Station<'a> {
     unit: usize,
     /// Time until which each port is transmitting.
     free_ns: Vec<u64>,
-    coming: BinaryHeap<Reverse<Coming>>,
+    coming: BinaryHeap<Reverse<FrameArrival>>,
     count: u64,
     due_ns: u64,
     /// Pauses of the agent; `None` if it always runs.
     stalls: Option<Stalls>,
-    busy: Vec<Busy>,
-    sent: Vec<Leaving>,
-    arrived: Vec<Arrived>,
+    busy: Vec<WriteInProgress>,
+    sent: Vec<FrameDeparture>,
+    arrived: Vec<WriteCompletion>,
     /// Packets lost at ports without carrier, and packets for another NIC, with the time.
     lost: Vec<(u64, Packet)>,
     /// Number of numbered packets sent by each port.
@@ -118,12 +118,12 @@ pub(super) struct Station<'a> {
 
 impl<'a> Station<'a> {
     pub(super) fn new(
-        (at, seat): (usize, &Seat),
+        (at, seat): (usize, &JobEndpoint),
         tree: &Tree,
         model: &Model,
         (group, table): (&GroupTable, &'a Table<'a>),
         orders: &Orders,
-        room: Room,
+        room: AgentLimits,
     ) -> Result<Station<'a>, LabError> {
         let nic = group.nics.iter().find(|nic| nic.address == seat.address);
         let fault = |what: String| LabError::Agent { nic: seat.name.clone(), what };
@@ -137,13 +137,13 @@ impl<'a> Station<'a> {
             transport: orders.transport,
             port_mbps: Some(orders.port_mbps),
             port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
-            port_besides: inner::INNER as u16,
+            port_besides: inner_header::INNER as u16,
             dscp: group.dscp,
             // As long as data: longer ones would occupy slow ports for too long.
             long_probe_bytes: u16::try_from(orders.packet_bytes()).ok(),
             ..Options::default()
         };
-        let now = At { table, now_ns: 0 };
+        let now = AgentContext { table, now_ns: 0 };
         let agent = Agent::new(&now, options, Region::Pattern { wrong: 0 }, at as u16 ^ 1);
         let agent = agent.map_err(|error| fault(error.to_string()))?;
         let ethernet = ethernet(seat, tree, model, group);
@@ -174,14 +174,14 @@ impl<'a> Station<'a> {
 
     /// Sends a request to the agent, as over its socket.
     pub(super) fn ask(&mut self, now_ns: u64, line: &[u8], unix: f64) -> (api::Answer, Option<api::Change>) {
-        let answer = api::answer(&mut self.agent, &At { table: self.table, now_ns }, line, unix);
+        let answer = api::answer(&mut self.agent, &AgentContext { table: self.table, now_ns }, line, unix);
         self.due_ns = self.due_ns.min(now_ns);
         answer
     }
 
     /// Returns the paths to a NIC.
     pub(super) fn paths(&mut self, now_ns: u64, to: Ipv6Addr) -> Vec<PathView> {
-        self.agent.paths(&At { table: self.table, now_ns }, to.octets()).unwrap_or_default()
+        self.agent.paths(&AgentContext { table: self.table, now_ns }, to.octets()).unwrap_or_default()
     }
 
     /// Sets or removes the carrier of a port.
@@ -191,7 +191,7 @@ impl<'a> Station<'a> {
         let up = up && ethernet.is_some();
         if self.carrier[place] != up {
             self.carrier[place] = up;
-            self.agent.port(&At { table: self.table, now_ns }, plane, ethernet, up);
+            self.agent.port(&AgentContext { table: self.table, now_ns }, plane, ethernet, up);
             self.due_ns = self.due_ns.min(now_ns);
         }
     }
@@ -203,9 +203,9 @@ impl<'a> Station<'a> {
         (number, message): (u64, usize),
         now_ns: u64,
     ) -> bool {
-        let at = At { table: self.table, now_ns };
+        let at = AgentContext { table: self.table, now_ns };
         let Ok(write) = self.agent.write(&at, to, (place, place, bytes, Some(unit))) else { return false };
-        self.busy.push(Busy { write, number, message });
+        self.busy.push(WriteInProgress { write, number, message });
         self.due_ns = self.due_ns.min(now_ns);
         true
     }
@@ -213,9 +213,9 @@ impl<'a> Station<'a> {
     /// Queues a frame that arrives at `at_ns`.
     pub(super) fn arrive(&mut self, at_ns: u64, plane: u8, mut frame: Vec<u8>) {
         let packet = Packet::of(&frame);
-        inner::unwrap(&mut frame);
+        inner_header::unwrap(&mut frame);
         self.count += 1;
-        self.coming.push(Reverse(Coming { at_ns, count: self.count, plane, packet, frame }));
+        self.coming.push(Reverse(FrameArrival { at_ns, count: self.count, plane, packet, frame }));
     }
 
     /// Returns the time of the next work.
@@ -240,7 +240,7 @@ impl<'a> Station<'a> {
     }
 
     fn turn(&mut self, now_ns: u64, batch: &mut Batch) {
-        let at = At { table: self.table, now_ns };
+        let at = AgentContext { table: self.table, now_ns };
         if self.stalls.is_none() {
             // Without pauses, the agent is never late.
             self.agent.waits(u64::MAX);
@@ -280,16 +280,16 @@ impl<'a> Station<'a> {
         for frame in batch.ready() {
             let place = usize::from(frame.plane);
             if !self.carrier[place] {
-                let packet = Packet::of(&inner::wrap(frame.bytes()));
+                let packet = Packet::of(&inner_header::wrap(frame.bytes()));
                 self.lost.extend(packet.map(|packet| (now_ns, packet)));
                 continue;
             }
             self.planes[place] += u64::from(frame.bytes()[20] == NUMBERED);
-            let bytes = inner::wrap(frame.bytes());
+            let bytes = inner_header::wrap(frame.bytes());
             let line_ns = switches::packet_ns(bytes.len() as u64, self.port_mbps);
             let at_ns = self.free_ns[place].max(now_ns) + line_ns;
             self.free_ns[place] = at_ns;
-            self.sent.push(Leaving { at_ns, plane: frame.plane, frame: bytes });
+            self.sent.push(FrameDeparture { at_ns, plane: frame.plane, frame: bytes });
         }
         batch.clear();
     }
@@ -301,14 +301,19 @@ impl<'a> Station<'a> {
             let done = agent.written(busy.write);
             if let Some(tally) = done {
                 let packets = (tally.sent, tally.resent);
-                arrived.push(Arrived { number: busy.number, message: busy.message, at_ns: now_ns, packets });
+                arrived.push(WriteCompletion {
+                    number: busy.number,
+                    message: busy.message,
+                    at_ns: now_ns,
+                    packets,
+                });
             }
             done.is_none()
         });
     }
 
     /// Removes and returns the sent frames.
-    pub(super) fn sent(&mut self) -> Vec<Leaving> {
+    pub(super) fn sent(&mut self) -> Vec<FrameDeparture> {
         std::mem::take(&mut self.sent)
     }
 
@@ -324,7 +329,7 @@ impl<'a> Station<'a> {
     }
 
     /// Removes and returns the completed messages.
-    pub(super) fn arrived(&mut self) -> Vec<Arrived> {
+    pub(super) fn arrived(&mut self) -> Vec<WriteCompletion> {
         std::mem::take(&mut self.arrived)
     }
 
@@ -355,7 +360,7 @@ impl<'a> Station<'a> {
 
 /// Returns the Ethernet header for each port: MAC addresses of the T0 and of the port, and the EtherType. `None` for a
 /// port without a cable.
-fn ethernet(seat: &Seat, tree: &Tree, model: &Model, group: &GroupTable) -> Vec<Option<[u8; 14]>> {
+fn ethernet(seat: &JobEndpoint, tree: &Tree, model: &Model, group: &GroupTable) -> Vec<Option<[u8; 14]>> {
     let head = |(port, t0): (&Option<PortId>, &Mac)| {
         let (device, name) = model.end((*port)?);
         let device = tree.devices.get(&model.devices[device.0].name);

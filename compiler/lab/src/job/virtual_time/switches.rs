@@ -11,8 +11,8 @@ use closc_artefacts::paths;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
 use closc_switch::{
-    Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, Lost, Node, PipelineCache, QueueConfig, Rate,
-    Switch, SwitchConfig,
+    Delivery, EngineConfig, Fabric, FabricConfig, LinkEnd, LostPacket, Node, PipelineCache, QueueConfig,
+    Rate, Switch, SwitchConfig,
 };
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use v1::entity::Entity;
@@ -20,7 +20,7 @@ use v1::set_forwarding_pipeline_config_request::Action;
 use v1::write_request::Atomicity;
 
 use super::super::orders::Orders;
-use super::super::report::Switched;
+use super::super::report::SwitchCounters;
 use crate::LabError;
 use crate::backend::p4;
 use crate::model::{Model, PortId};
@@ -161,7 +161,7 @@ impl Switches {
     }
 
     /// Removes and returns the lost packets.
-    pub(super) fn take_lost(&mut self) -> Vec<Lost> {
+    pub(super) fn take_lost(&mut self) -> Vec<LostPacket> {
         self.fabric.take_lost()
     }
 
@@ -189,7 +189,7 @@ impl Switches {
     }
 
     /// Returns the sums of their counters.
-    pub(super) fn counted(&self, model: &Model) -> Result<Switched, LabError> {
+    pub(super) fn counted(&self, model: &Model) -> Result<SwitchCounters, LabError> {
         let all: Vec<&Arc<Switch>> = self.fabric.switches().map(|(_, switch)| switch).collect();
         let sum = |counter_id: u32| -> Result<u64, LabError> {
             let asked = [v1::CounterEntry { counter_id, index: None, data: None }.into()];
@@ -209,7 +209,7 @@ impl Switches {
         let dropped = full.iter().map(|(_, n)| n).sum();
         full.truncate(FULL_MAX);
         let (ecn_marked, trimmed) = (sum(self.ids.ecn_marked)?, sum(self.ids.trimmed)?);
-        Ok(Switched { ecn_marked, trimmed, dropped, full })
+        Ok(SwitchCounters { ecn_marked, trimmed, dropped, full })
     }
 }
 

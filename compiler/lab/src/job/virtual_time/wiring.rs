@@ -9,7 +9,7 @@ use closc_switch::{LinkEnd, Node};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use super::super::seat::Seat;
+use super::super::endpoint::JobEndpoint;
 use super::station::Station;
 use super::switches::Switches;
 use crate::LabError;
@@ -21,7 +21,7 @@ const ETHERNET: usize = 14;
 
 /// A cable of a NIC that drops packets at random.
 #[derive(Debug)]
-struct Lossy {
+struct LossyCable {
     ppm: u32,
     random: SplitMix64,
 }
@@ -42,14 +42,14 @@ pub(super) struct Wiring<'a> {
     swapped: Vec<(CableId, CableId)>,
     /// Loss rate of each lossy cable, per million.
     losses: BTreeMap<CableId, u32>,
-    lossy: HashMap<u32, Lossy>,
+    lossy: HashMap<u32, LossyCable>,
     /// Longest IP packet of each cable with a limit, and the same by the NIC port of the cable.
     mtus: BTreeMap<CableId, u16>,
     narrow: HashMap<u32, u16>,
 }
 
 impl<'a> Wiring<'a> {
-    pub(super) fn new(model: &'a Model, seats: &[Seat], switches: &Switches, seed: u64) -> Wiring<'a> {
+    pub(super) fn new(model: &'a Model, seats: &[JobEndpoint], switches: &Switches, seed: u64) -> Wiring<'a> {
         let n = model.all_ports().count();
         let mut homes = vec![None; n];
         let mut ports = Vec::with_capacity(seats.len());
@@ -193,7 +193,7 @@ impl<'a> Wiring<'a> {
             }
             let (lower, seed) = (cable.lower().number(), self.seed ^ (cable.0 as u64) << 32);
             if !switches.set_loss(lower, ppm, seed) {
-                let lossy = Lossy { ppm, random: SplitMix64::seed_from_u64(seed) };
+                let lossy = LossyCable { ppm, random: SplitMix64::seed_from_u64(seed) };
                 self.lossy.insert(lower, lossy);
             }
         }

@@ -9,7 +9,7 @@ use closc_runtime::proto::v1;
 
 use super::super::batch::{Batch, Neighbour, Segment};
 use super::super::ip::Mac;
-use super::{Found, call, exact, lpm, number_of, param, prefix};
+use super::{SwitchEntries, call, exact, lpm, number_of, param, prefix};
 use crate::error::TreeFault;
 
 /// Ids from the P4Info.
@@ -40,7 +40,11 @@ impl Reader {
     }
 
     /// Reads the entries of a switch with these ports.
-    pub(super) fn read(&self, entries: &[v1::TableEntry], ports: &[&str]) -> Result<Found, TreeFault> {
+    pub(super) fn read(
+        &self,
+        entries: &[v1::TableEntry],
+        ports: &[&str],
+    ) -> Result<SwitchEntries, TreeFault> {
         let of = |table: u32| entries.iter().filter(move |entry| entry.table_id == table);
         let known: BTreeSet<u128> = of(self.port_role).filter_map(exact).collect();
         let mut numbers = BTreeMap::new();

@@ -9,7 +9,7 @@ use closc_runtime::proto::v1;
 
 use super::super::batch::{Batch, Neighbour};
 use super::super::ip::Mac;
-use super::{Found, call, exact_bytes, number_of, param};
+use super::{SwitchEntries, call, exact_bytes, number_of, param};
 use crate::error::TreeFault;
 
 /// Ids from the P4Info.
@@ -48,7 +48,11 @@ impl Reader {
     }
 
     /// Reads the entries of a switch with these ports. Router interfaces have the names of ports.
-    pub(super) fn read(&self, entries: &[v1::TableEntry], ports: &[&str]) -> Result<Found, TreeFault> {
+    pub(super) fn read(
+        &self,
+        entries: &[v1::TableEntry],
+        ports: &[&str],
+    ) -> Result<SwitchEntries, TreeFault> {
         let of = |table: u32| entries.iter().filter(move |entry| entry.table_id == table);
         let known: BTreeMap<String, u16> =
             of(self.interface).filter_map(|entry| self.interface(entry)).collect();

@@ -4,7 +4,7 @@
 use super::super::Draft;
 use super::super::class::{Role, Scheduler};
 use super::{dwrr, lossless, lossy, profile};
-use crate::ecn::{Computed, Ecn};
+use crate::ecn::{ComputedThresholds, Ecn};
 
 pub(in crate::profile) fn draft() -> Draft {
     let classes = vec![
@@ -12,7 +12,7 @@ pub(in crate::profile) fn draft() -> Draft {
         lossy("best-effort", Role::Other, &[0], 0, dwrr(10)),
         // RoCE data: DSCP 26, priority 3 (NVIDIA RoCE mode, Juniper DCQCN configlet). The weight is our
         // choice: a back-end network carries little else.
-        lossless("data", &[26], 3, dwrr(90), Ecn::Computed(Computed::default())),
+        lossless("data", &[26], 3, dwrr(90), Ecn::Computed(ComputedThresholds::default())),
         // Clear-to-send messages of the collective library (NCCL_IB_FIFO_TC). No published source has a DSCP for them;
         // 46 also maps to class 5 in SONiC's default. Strict and lossy: a few bytes per message never fill a strict
         // queue, and a second lossless priority would need a second headroom on every port.

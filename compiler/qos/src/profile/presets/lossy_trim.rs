@@ -9,12 +9,12 @@ use super::super::class::{Class, Role, Scheduler};
 use super::super::{ClassName, Draft, Trimming};
 use super::{dwrr, lossy, profile};
 use crate::codes::{Dscp, TrafficClass};
-use crate::ecn::{Computed, Ecn};
+use crate::ecn::{ComputedThresholds, Ecn};
 
 pub(in crate::profile) fn draft() -> Draft {
     let data = |name, role, dscp: &[u8], tc, weight| Class {
         trim: true,
-        ecn: Ecn::Computed(Computed::default()),
+        ecn: Ecn::Computed(ComputedThresholds::default()),
         ..lossy(name, role, dscp, tc, dwrr(weight))
     };
     let classes = vec![

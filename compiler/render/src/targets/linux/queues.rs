@@ -71,7 +71,7 @@ struct Marks {
 }
 
 /// A queue of the profile.
-struct Own {
+struct ProfileQueue {
     queue: Queue,
     /// Absent for a strict queue.
     weight: Option<u8>,
@@ -104,21 +104,21 @@ impl<'a> QueuesView<'a> {
 }
 
 /// Returns the queues of a profile in the order of their bands.
-fn ordered(profile: &Profile) -> Vec<Own> {
+fn ordered(profile: &Profile) -> Vec<ProfileQueue> {
     let own = |(queue, classes): (&Queue, &Vec<&Class>)| {
         let weight = match classes[0].scheduler {
             Scheduler::Strict => None,
             Scheduler::Dwrr(weight) => Some(weight.get()),
         };
-        Own { queue: *queue, weight }
+        ProfileQueue { queue: *queue, weight }
     };
-    let mut queues: Vec<Own> = profile.queues().iter().map(own).collect();
+    let mut queues: Vec<ProfileQueue> = profile.queues().iter().map(own).collect();
     queues.sort_by_key(|own| (own.weight.is_some(), std::cmp::Reverse(own.queue)));
     queues
 }
 
 /// Returns the band of a class, counted from 0.
-fn band(queues: &[Own], class: &Class) -> usize {
+fn band(queues: &[ProfileQueue], class: &Class) -> usize {
     queues.iter().position(|own| own.queue == class.queue).expect("every class has a queue of the profile")
 }
 
@@ -128,7 +128,7 @@ fn number(at: usize) -> String {
 }
 
 /// Returns the code points of every class; the default class comes last.
-fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
+fn filters(profile: &Profile, queues: &[ProfileQueue]) -> Vec<Filter> {
     let default = profile.default_class();
     let of_class = |class: &Class, first: u32, what: String| Filter {
         pref: first + u32::from(class.tc.get()),
@@ -165,7 +165,7 @@ fn blocks(codes: &[Dscp]) -> Vec<(u8, u8)> {
 
 fn port<'a>(
     port: &'a PortIntent,
-    queues: &[Own],
+    queues: &[ProfileQueue],
     packets: u32,
     marks: &BTreeMap<Queue, EcnThresholds>,
 ) -> Port<'a> {
@@ -175,7 +175,7 @@ fn port<'a>(
     let quanta: Vec<String> =
         queues.iter().filter_map(|own| own.weight).map(|weight| quantum(weight).to_string()).collect();
     let bytes = u64::from(packets) * u64::from(port.mtu);
-    let band = |(at, own): (usize, &Own)| {
+    let band = |(at, own): (usize, &ProfileQueue)| {
         let marks = marks.get(&own.queue);
         let first = if marks.is_some() { 0x20 } else { 0x10 };
         Band {

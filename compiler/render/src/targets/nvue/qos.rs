@@ -226,14 +226,14 @@ fn kinds(profile: &Profile, switch: &SwitchQos) -> Vec<KindView> {
         });
         found.entry(name(kind)).or_insert_with(|| KindView {
             name: name(kind),
-            marks: used.iter().map(|queue| marked(*queue, marks)).collect(),
+            marks: used.iter().map(|queue| marks_view(*queue, marks)).collect(),
             trimmed: dscp,
         });
     }
     found.into_values().collect()
 }
 
-fn marked(queue: u8, marks: &BTreeMap<Queue, EcnThresholds>) -> MarksView {
+fn marks_view(queue: u8, marks: &BTreeMap<Queue, EcnThresholds>) -> MarksView {
     let own = marks.iter().find(|(own, _)| own.get() == queue).map(|(_, marks)| marks);
     let thresholds = |marks: &EcnThresholds| ThresholdsView {
         least: marks.min().0,

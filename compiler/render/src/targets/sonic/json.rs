@@ -254,13 +254,13 @@ fn show(out: &mut Vec<u8>, value: impl Display) {
 
 /// Writes the `Display` text of a value as the inside of a JSON string.
 fn display(out: &mut Vec<u8>, value: impl Display) {
-    let _ = write!(Inside(out), "{value}");
+    let _ = write!(JsonString(out), "{value}");
 }
 
 /// The inside of a JSON string.
-struct Inside<'a>(&'a mut Vec<u8>);
+struct JsonString<'a>(&'a mut Vec<u8>);
 
-impl fmt::Write for Inside<'_> {
+impl fmt::Write for JsonString<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         escape(self.0, text);
         Ok(())

@@ -7,7 +7,7 @@
 use closc_platform::PhysicalPort;
 
 use super::super::wire::needs_code;
-use super::Routed;
+use super::RouteWriter;
 use super::json::{Document, Row};
 use super::view::{PortView, View};
 
@@ -20,14 +20,14 @@ pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     });
 }
 
-fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: Routed) {
+fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: RouteWriter) {
     let port = &view.port.physical;
     // SONiC's own default is `down`.
     row.text("admin_status", if view.link.is_some() { "up" } else { "down" });
     row.text("alias", &port.alias);
     row.text("description", &view.port.description);
     row.text("fec", fec(port));
-    if routed == Routed::ByController {
+    if routed == RouteWriter::ByController {
         row.number("id", port.number);
     }
     row.number("index", port.panel);

@@ -5,7 +5,7 @@
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 
-use super::Routed;
+use super::RouteWriter;
 use crate::targets::order::natural;
 use crate::targets::text::{address, net};
 
@@ -14,7 +14,7 @@ pub(super) struct View<'a> {
     /// The intent.
     pub(super) intent: &'a DeviceIntent<'a>,
     /// Writer of its routes.
-    pub(super) routed: Routed,
+    pub(super) routed: RouteWriter,
     /// The ports in natural order of their names.
     pub(super) ports: Vec<PortView<'a>>,
     /// Place in `ports` by index in [`DeviceIntent::ports`].
@@ -45,7 +45,7 @@ pub(super) struct LinkView<'a> {
 
 impl<'a> View<'a> {
     /// Sorts the ports and formats their addresses.
-    pub(super) fn of(intent: &'a DeviceIntent<'a>, routed: Routed) -> Self {
+    pub(super) fn of(intent: &'a DeviceIntent<'a>, routed: RouteWriter) -> Self {
         let mut order: Vec<usize> = (0..intent.ports.len()).collect();
         let name = |at: usize| &*intent.ports[at].physical.name;
         order.sort_by(|one, other| natural(name(*one), name(*other)));

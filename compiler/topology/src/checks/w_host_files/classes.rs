@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::field;
 
 /// Files of nodes that depend on a setting.
-struct Follow {
+struct DependentFiles {
     nic: bool,
     nccl: bool,
 }
@@ -39,7 +39,12 @@ pub(super) fn check(draft: &Draft<'_>, outputs: &[HostOutput], out: &mut Diagnos
 }
 
 /// Compares the data for hosts with and without a setting; `None` if the setting is required or has no effect.
-fn follow(spec: &ProfileSpec, with: &Profile, name: &ClassName, without: ClassSpec) -> Option<Follow> {
+fn follow(
+    spec: &ProfileSpec,
+    with: &Profile,
+    name: &ClassName,
+    without: ClassSpec,
+) -> Option<DependentFiles> {
     let mut spec = spec.clone();
     spec.classes.insert(name.clone(), without);
     let without = profile::lower(spec).ok().filter(|without| without != with)?;
@@ -48,10 +53,10 @@ fn follow(spec: &ProfileSpec, with: &Profile, name: &ClassName, without: ClassSp
         (qos.dscp_to_priority.clone(), qos.priorities, qos.rdma.connection_tos, qos.dcqcn.clone())
     };
     let marks = |qos: &HostQos| (qos.rdma.nccl_tc, qos.rdma.nccl_fifo_tc);
-    Some(Follow { nic: drivers(&with) != drivers(&without), nccl: marks(&with) != marks(&without) })
+    Some(DependentFiles { nic: drivers(&with) != drivers(&without), nccl: marks(&with) != marks(&without) })
 }
 
-fn finding(key: &str, name: &ClassName, follow: &Follow, span: Span) -> Diagnostic {
+fn finding(key: &str, name: &ClassName, follow: &DependentFiles, span: Span) -> Diagnostic {
     let (missing, help) = match (follow.nic, follow.nccl) {
         (true, true) => ("`hosts.outputs` has neither `nic` nor `nccl`", "add `nic` or `nccl` to"),
         (true, false) => ("`hosts.outputs` has no `nic`", "add `nic` to"),

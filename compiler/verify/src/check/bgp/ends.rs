@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::filters::is_last_resort;
 use crate::finding::{Findings, Violation};
-use crate::model::about::{About, Term};
 use crate::model::bgp::{Remote, Session, Speaker, Terms};
-use crate::model::cabling::{Cable, CableId, End, Party};
+use crate::model::cabling::{Cable, CableId, DeviceId, End};
 use crate::model::fabric::Fabric;
-use crate::model::language::{Language, Unsaid};
+use crate::model::fact::{FactKind, Term};
+use crate::model::language::{Language, UnsupportedSetting};
 use crate::rules::bgp::{NUMBERS, REMOTE, RESORT, SILENCE};
 
 /// Compares both ends of a cable between switches.
@@ -27,7 +27,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
         return;
     };
     findings.checked(&SILENCE, 1);
-    let says = |end: End| language(fabric, end).is_some_and(|own| own.says(Unsaid::Connects));
+    let says = |end: End| language(fabric, end).is_some_and(|own| own.says(UnsupportedSetting::Connects));
     // A language that cannot express the value agrees with every value.
     let both_say = says(cable.lower) && says(cable.upper);
     let times = |speaker: &Speaker, terms: &Terms| {
@@ -38,7 +38,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
         let (term, difference) = difference(&a, &b);
         let message = format!("`{}`: {difference}", fabric.cabling.describe(cable));
         let place =
-            |end: End| session_place(fabric, end, About::Terms(fabric.cabling.names.text(end.port), term));
+            |end: End| session_place(fabric, end, FactKind::Terms(fabric.cabling.names.text(end.port), term));
         findings.broken(Violation::new(&SILENCE, place(cable.lower), message).and(place(cable.upper)));
     }
 }
@@ -72,16 +72,16 @@ fn difference(a: &Times, b: &Times) -> (Term, String) {
 
 /// Returns the language of the switch at one end of a cable.
 fn language(fabric: &Fabric, end: End) -> Option<&'static Language> {
-    let Party::Switch(id) = end.party else { return None };
+    let DeviceId::Switch(id) = end.party else { return None };
     Some(fabric.switch(id)?.language)
 }
 
 /// The session at one end: the switch, the session, and its terms.
-pub(crate) type Talk<'a> = (&'a Speaker, Session, &'a Arc<Terms>);
+pub(crate) type SessionEnd<'a> = (&'a Speaker, Session, &'a Arc<Terms>);
 
 /// Returns the session over a cable at one end.
-pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<Talk<'_>> {
-    let Party::Switch(id) = end.party else { return None };
+pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<SessionEnd<'_>> {
+    let DeviceId::Switch(id) = end.party else { return None };
     let speaker = fabric.switch(id)?.speaker.as_ref()?;
     let (session, terms) = speaker.session(end.slot)?;
     Some((speaker, session, terms))
@@ -99,10 +99,10 @@ pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
     agrees(session.remote, there, here) && agrees(back.remote, here, there)
 }
 
-fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::place::Place {
+fn session_place(fabric: &Fabric, end: End, about: FactKind<'_>) -> crate::model::place::Place {
     match end.party {
-        Party::Switch(id) => fabric.place(id, about),
-        Party::Node(_) => crate::model::place::Place::file("cables"),
+        DeviceId::Switch(id) => fabric.place(id, about),
+        DeviceId::Node(_) => crate::model::place::Place::file("cables"),
     }
 }
 
@@ -110,12 +110,12 @@ fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::p
 fn end(
     fabric: &Fabric,
     (id, cable): (CableId, &Cable),
-    (own, (speaker, session, terms)): (End, Talk<'_>),
-    (far, (other, ..)): (End, Talk<'_>),
+    (own, (speaker, session, terms)): (End, SessionEnd<'_>),
+    (far, (other, ..)): (End, SessionEnd<'_>),
     findings: &mut Findings,
 ) {
     let port = fabric.cabling.names.text(own.port);
-    let place = || session_place(fabric, own, About::Session(port));
+    let place = || session_place(fabric, own, FactKind::Session(port));
     findings.expect(session.remote == Remote::As(other.asn), &REMOTE, || {
         let expected = match session.remote {
             Remote::As(asn) => asn.to_string(),
@@ -127,12 +127,12 @@ fn end(
             fabric.cabling.end(far),
             other.asn
         );
-        Violation::new(&REMOTE, place(), message).and(session_place(fabric, far, About::Bgp))
+        Violation::new(&REMOTE, place(), message).and(session_place(fabric, far, FactKind::Bgp))
     });
     findings.expect(speaker.asn != other.asn, &NUMBERS, || {
         let message =
             format!("both ends of `{}` are autonomous system {}", fabric.cabling.describe(cable), other.asn);
-        Violation::new(&NUMBERS, place(), message).and(session_place(fabric, far, About::Bgp))
+        Violation::new(&NUMBERS, place(), message).and(session_place(fabric, far, FactKind::Bgp))
     });
     let last = terms.accepted.as_ref().is_some_and(is_last_resort);
     findings.expect(last == cable.drained, &RESORT, || {

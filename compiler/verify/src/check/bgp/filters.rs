@@ -10,9 +10,9 @@ use closc_diagnostics::Rule;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
-use crate::model::about::{About, Term};
-use crate::model::bgp::{Clause, Lengths, Matched, Policy, Terms};
+use crate::model::bgp::{Clause, Lengths, Policy, PrefixMatch, Terms};
 use crate::model::fabric::Fabric;
+use crate::model::fact::{FactKind, Term};
 use crate::model::segment::Tier;
 use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
@@ -21,7 +21,9 @@ use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     let shortest = shortest(fabric);
     let meant = preferences(fabric);
-    for (preference, of) in given(fabric).iter().zip(["paths that are not drained", "drained paths"]) {
+    for (preference, of) in
+        frequent_preferences(fabric).iter().zip(["paths that are not drained", "drained paths"])
+    {
         if let Some(preference) = preference {
             findings.meant(&STABLE, format_args!("preference of {of}"), preference);
         }
@@ -45,11 +47,11 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             for (rule, fault) in faults {
                 let message = format!("`{}`: {fault}", fabric.cabling.switch(id));
                 let about = if rule.code == LIMIT.code {
-                    About::Terms("", Term::Limit)
+                    FactKind::Terms("", Term::Limit)
                 } else if terms.accepted.is_none() || terms.announced.is_none() {
-                    About::Terms("", Term::Filters)
+                    FactKind::Terms("", Term::Filters)
                 } else {
-                    About::Filters
+                    FactKind::Filters
                 };
                 findings.broken(Violation::new(rule, fabric.place(id, about), message));
             }
@@ -87,7 +89,7 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
                     ));
                 }
             }
-            faults.extend(wrong(policy, meant).map(|fault| (&STABLE, fault)));
+            faults.extend(preference_fault(policy, meant).map(|fault| (&STABLE, fault)));
         }
     }
     if terms.accepts_own {
@@ -105,8 +107,8 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
 /// Returns the length of the shortest prefix that a list permits, if it is shorter than allowed.
 fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
     let lengths = list.iter().filter(|entry| entry.permit).filter_map(|entry| match entry.matched {
-        Matched::Own(_) => None,
-        Matched::Within { net, from, to } => {
+        PrefixMatch::Own(_) => None,
+        PrefixMatch::Within { net, from, to } => {
             let from = from.max(net.prefix_len());
             (from <= to).then_some(from)
         }
@@ -118,7 +120,7 @@ fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
 fn own_only(policy: &Policy) -> bool {
     policy.0.iter().filter(|clause| clause.permit).all(|clause| {
         let own =
-            |entry: &crate::model::bgp::Entry| !entry.permit || matches!(entry.matched, Matched::Own(_));
+            |entry: &crate::model::bgp::Entry| !entry.permit || matches!(entry.matched, PrefixMatch::Own(_));
         clause.lengths.and_then(Lengths::longest) == Some(0)
             || clause.prefixes.as_ref().is_some_and(|list| list.iter().all(own))
     })
@@ -150,12 +152,12 @@ fn shadows(earlier: &Clause, later: &Clause) -> bool {
 
 /// Returns the preferences that most filters set.
 pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
-    let [unmarked, marked] = given(fabric);
+    let [unmarked, marked] = frequent_preferences(fabric);
     [unmarked.unwrap_or(PREFERENCE), marked.unwrap_or(0)]
 }
 
 /// The same, or `None` if filters do not set any.
-fn given(fabric: &Fabric) -> [Option<u32>; 2] {
+fn frequent_preferences(fabric: &Fabric) -> [Option<u32>; 2] {
     let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
     for (_, speaker) in speakers(fabric) {
         for terms in &speaker.terms {
@@ -173,7 +175,7 @@ fn given(fabric: &Fabric) -> [Option<u32>; 2] {
 }
 
 /// Describes how the preferences of a policy differ from the others.
-fn wrong(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
+fn preference_fault(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
     if marked >= unmarked {
         return Some(format!("what is drained has preference {marked}, and everything else {unmarked}"));
     }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
-use crate::model::about::{About, Term};
 use crate::model::bgp::{Bfd, Process, Restart, Terms};
 use crate::model::fabric::Fabric;
-use crate::model::language::{Language, Unsaid};
+use crate::model::fact::{FactKind, Term};
+use crate::model::language::{Language, UnsupportedSetting};
 use crate::model::place::Place;
 use crate::model::stated::{BgpTimers, Stated};
 use crate::rules::bgp::TIMES;
@@ -26,7 +26,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         let Some(meant) = &stated.sessions else {
             let message = "sessions of BGP are in the tree, and the manifest does not state their times";
             let place = Place::file(closc_artefacts::paths::MANIFEST);
-            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, About::Bgp)));
+            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, FactKind::Bgp)));
             return;
         };
         let Some(language) = fabric.switch(id).map(|switch| switch.language) else { continue };
@@ -34,7 +34,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         let of_sessions = || speaker.terms.iter().find_map(|terms| self::terms(terms, meant, language));
         if let Some((term, message)) = own.or_else(of_sessions) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            let violation = Violation::new(&TIMES, fabric.place(id, About::Terms("", term)), message);
+            let violation = Violation::new(&TIMES, fabric.place(id, FactKind::Terms("", term)), message);
             findings.broken(
                 violation
                     .and(Place::text(closc_artefacts::paths::MANIFEST, vec!["\"sessions\":".to_owned()])),
@@ -57,7 +57,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     let restart = Restart { graceful, preserves, within_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
     let wanted = Restart {
         graceful: true,
-        preserves: language.says(Unsaid::Forwarding),
+        preserves: language.says(UnsupportedSetting::Forwarding),
         within_s: Some(meant.restart_s),
         stale_s: Some(meant.stale_s),
     };
@@ -91,7 +91,7 @@ fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<(
         (Term::Connect, "the time between attempts to connect", terms.connect_s, meant.connect_s, "s"),
         (Term::Rest, "the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
     ];
-    let is_said = |term: Term| term != Term::Connect || language.says(Unsaid::Connects);
+    let is_said = |term: Term| term != Term::Connect || language.says(UnsupportedSetting::Connects);
     let (term, what, found, stated, unit) =
         times.into_iter().find(|(term, _, found, stated, _)| *found != Some(*stated) && is_said(*term))?;
     let found = found.map_or_else(|| "not set".to_owned(), |found| format!("{found} {unit}"));

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::{Address, Prefix};
 
 use super::{Port, Work};
-use crate::model::network::{Does, MAIN, NicTables, TableRoute, TableRule};
+use crate::model::network::{MAIN, NicTables, NodeRouteAction, TableRoute, TableRule};
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::rules::hosts::{NETWORK, TABLES};
 
@@ -23,7 +23,7 @@ const KERNEL: [u32; 5] = [0, 252, 253, MAIN, 255];
 pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     if !work.network.dropped.is_empty() {
         let file = &work.network.loopback;
-        work.whole(&TABLES, file, "the loopback drops something, and there are no segments");
+        work.report_file(&TABLES, file, "the loopback drops something, and there are no segments");
     }
     let mut owners: BTreeMap<u32, &str> = BTreeMap::new();
     let mut priorities = BTreeSet::new();
@@ -93,7 +93,7 @@ fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     let mut seen = BTreeSet::new();
     for route in &port.interface.routes {
         let needle = route.to.to_string();
-        if matches!(route.does, Does::Via(_)) && Some(route.does) != port.gateway() {
+        if matches!(route.does, NodeRouteAction::Via(_)) && Some(route.does) != port.gateway() {
             let message = format!("has a route to `{needle}` that is not to the other end of its cable");
             work.broken(&TABLES, port.interface, &needle, &message);
         }
@@ -119,11 +119,11 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
         for (port, routes) in ports {
             let longest = routes.iter().filter(|route| route.to.contains(&prefix));
             match longest.max_by_key(|route| route.to.prefix_len()).map(|route| route.does) {
-                Some(Does::Via(_)) => {
+                Some(NodeRouteAction::Via(_)) => {
                     ways.push(NextHop { slot: Some(port.slot), gateway: Gateway::Peer, weight: 1 });
                 }
-                Some(Does::Drops) => drops = true,
-                Some(Does::Throws) | None => {}
+                Some(NodeRouteAction::Drops) => drops = true,
+                Some(NodeRouteAction::Throws) | None => {}
             }
         }
         if drops != ways.is_empty() {

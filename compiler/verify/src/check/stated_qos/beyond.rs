@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Compared, Difference, differs};
+use super::{Difference, PortComparison, differs};
 
 /// Returns settings that are not stated.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
-    let mut faults: Vec<Difference> = rewritten(port).into_iter().chain(elsewhere(port)).collect();
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
+    let mut faults: Vec<Difference> = rewrite_fault(port).into_iter().chain(global_map_fault(port)).collect();
     faults.extend(watched(port));
     faults.extend(dropped(port));
     faults
@@ -16,14 +16,14 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
 
 /// Code points are rewritten only for trimmed packets, to the stated one. On ASICs that clear code points of classes
 /// without an entry, every class needs an entry that keeps its packets in their class.
-fn rewritten(port: &Compared<'_>) -> Option<Difference> {
+fn rewrite_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
     let trimmed = port.stated.trimmed.and_then(|(fabric, last_hop)| {
         let class = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
         Some((class, if port.last_hop { last_hop } else { fabric }))
     });
     if port.of_switch.and_then(|own| own.trimming).is_some_and(|trimming| trimming.maps_classes) {
-        return kept(port, found, trimmed);
+        return code_point_map_fault(port, found, trimmed);
     }
     let meant = trimmed.map(|(class, dscp)| format!("{class}={dscp}"));
     (meant.as_ref() != Some(found)).then(|| {
@@ -34,7 +34,11 @@ fn rewritten(port: &Compared<'_>) -> Option<Difference> {
 
 /// Checks that every class with code points has an entry that maps back to the class; packets trimmed elsewhere keep
 /// theirs.
-fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option<Difference> {
+fn code_point_map_fault(
+    port: &PortComparison<'_>,
+    found: &str,
+    trimmed: Option<(&str, u8)>,
+) -> Option<Difference> {
     let fabric = port.stated.trimmed.map(|(fabric, _)| fabric);
     let class_of = |dscp: u8| port.stated.dscp.get(usize::from(dscp)).copied();
     let is_kept = |tc: u8, dscp: u8| {
@@ -68,7 +72,7 @@ fn rewrites(message: String) -> Difference {
 }
 
 /// Checks that packets from outside the fabric's ports have the same classes as all others.
-fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
+fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("code points elsewhere")?;
     (port.qos.settings.get("dscp_to_tc_map") != Some(found)).then(|| {
         let message =
@@ -78,7 +82,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
 }
 
 /// Checks that a watchdog is absent unless one is stated, because it drops the contents of paused queues.
-fn watched(port: &Compared<'_>) -> Option<Difference> {
+fn watched(port: &PortComparison<'_>) -> Option<Difference> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);
     let found = rows.find(|(name, _)| name.starts_with("watchdog ") || *name == "PFC_WD|global");
@@ -88,7 +92,7 @@ fn watched(port: &Compared<'_>) -> Option<Difference> {
 }
 
 /// Checks that random early drops occur only in queues that are to mark, where they mark instead.
-fn dropped(port: &Compared<'_>) -> Option<Difference> {
+fn dropped(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_port.filter(|_| port.buffered())?;
     port.qos.settings.iter().find_map(|(name, row)| {
         let queue: u8 = name.strip_prefix("wred_profile of queue ")?.parse().ok()?;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Compared, Difference, differs};
+use super::{Difference, PortComparison, differs};
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [name, what, which]: [&str; 3]| {
         if map.get(&from) != Some(&to) {
@@ -44,7 +44,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Returns the traffic class that trimmed packets get, and the class of their code point.
-fn trimmed<'a>(port: &Compared<'a>) -> Option<(u8, &'a StatedClass)> {
+fn trimmed<'a>(port: &PortComparison<'a>) -> Option<(u8, &'a StatedClass)> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;
     let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;

@@ -9,12 +9,12 @@ mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Difference, differs};
+use super::{Difference, PortComparison, differs};
 use crate::model::language::Bounds;
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
     if bounds == Bounds::Lengths {
         let mut faults = lengths::faults(port);
         faults.extend(maps(port));
@@ -27,15 +27,15 @@ pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
         faults.extend(shared::faults(port));
         return faults;
     }
-    faults.extend(watched(port));
-    faults.extend(counted(port));
+    faults.extend(watchdog_faults(port));
+    faults.extend(counter_faults(port));
     faults.extend(shares(port));
     faults.extend(headroom(port));
     faults
 }
 
 /// Checks that weighted queues share the port in whole percents.
-fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
+fn queues(port: &PortComparison<'_>, bounds: Bounds) -> Vec<Difference> {
     let queued = port.queued();
     let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
     let mut found: BTreeMap<u8, (&str, u64)> = BTreeMap::new();
@@ -83,12 +83,12 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
 }
 
 /// Returns whether the watchdog monitors a class. It only monitors queues with a guaranteed share of the port.
-fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
+fn watched_class(port: &PortComparison<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
 
 /// Checks that exactly the stated classes exist, each with the stated queue.
-fn maps(port: &Compared<'_>) -> Vec<Difference> {
+fn maps(port: &PortComparison<'_>) -> Vec<Difference> {
     let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
     // Classes without code points are not configured.
     let used: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
@@ -110,18 +110,18 @@ fn maps(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Returns the class that trimmed packets get, if the language states it.
-fn trimmed_class(port: &Compared<'_>) -> Option<u8> {
+fn trimmed_class(port: &PortComparison<'_>) -> Option<u8> {
     port.qos.settings.get("class of trimmed")?.parse().ok()
 }
 
-fn pauses(port: &Compared<'_>) -> Option<Difference> {
+fn pauses(port: &PortComparison<'_>) -> Option<Difference> {
     let meant: BTreeSet<u8> = port.stated.classes.iter().filter_map(|class| class.pauses).collect();
     let found: BTreeSet<u8> = port.qos.pauses.iter().copied().collect();
     (meant != found).then(|| differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")))
 }
 
 /// Checks that there is a watchdog if and only if one is stated, with the stated times and action.
-fn watched(port: &Compared<'_>) -> Vec<Difference> {
+fn watchdog_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
@@ -150,7 +150,7 @@ fn watched(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Checks that marks are counted, because they are invisible otherwise.
-fn counted(port: &Compared<'_>) -> Vec<Difference> {
+fn counter_faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let queue = |class: &u8| port.qos.class_to_queue.get(class).copied();
     let marked: BTreeSet<u8> = port.qos.marks.keys().filter_map(queue).collect();
     let counted = |queue: &u8| port.qos.settings.contains_key(&format!("counter of queue {queue}"));
@@ -163,7 +163,7 @@ fn counted(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Checks shares of the buffer, if the switch has such settings.
-fn shares(port: &Compared<'_>) -> Vec<Difference> {
+fn shares(port: &PortComparison<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
@@ -201,7 +201,7 @@ fn ratio(exponent: &str) -> String {
 }
 
 /// Checks headroom: per port it suffices for the cable and is stated for some port. The total is that of the switch.
-fn headroom(port: &Compared<'_>) -> Vec<Difference> {
+fn headroom(port: &PortComparison<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
@@ -221,7 +221,7 @@ fn headroom(port: &Compared<'_>) -> Vec<Difference> {
         let message = format!("has headroom of {own} bytes, and {least} are stated for its cable");
         faults.push(differs("headroom", message));
     }
-    let meant = port.room.map(super::room::Room::headroom);
+    let meant = port.room.map(super::remaining_buffer::RemainingBuffer::headroom);
     if let Some(meant) = meant.filter(|meant| pool != Some(*meant)) {
         let pool = pool.unwrap_or(0);
         let message = format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}");

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Difference, differs};
+use super::{Difference, PortComparison, differs};
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     for class in &port.stated.classes {
         let number = port.number(class.tc);
@@ -69,7 +69,7 @@ fn other_key<V: PartialEq>(own: &BTreeMap<u8, V>, stated: &BTreeMap<u8, V>) -> u
 }
 
 /// Returns the queue of a class: the lowest for all weighted classes, and one above it for each strict queue.
-fn queue(port: &Compared<'_>, class: &StatedClass) -> u8 {
+fn queue(port: &PortComparison<'_>, class: &StatedClass) -> u8 {
     let strict = port.stated.classes.iter().filter(|other| other.weight.is_none());
     let above: BTreeSet<u8> = strict.map(|other| other.queue).collect();
     match class.weight {

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, Difference, differs};
+use super::{Difference, PortComparison, differs};
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     faults.extend(trimming(port));
-    faults.extend(watched(port));
-    faults.extend(elsewhere(port));
+    faults.extend(watchdog_fault(port));
+    faults.extend(global_map_fault(port));
     for queue in port.queued().into_keys() {
         faults.extend(reserved(port, &format!("buffer of queue {queue}"), None));
     }
@@ -43,7 +43,7 @@ fn number(row: &str, name: &str) -> Option<u64> {
 }
 
 /// Checks size and queue of trimmed packets as on the platform, and code points by class, which differ at the last hop.
-fn trimming(port: &Compared<'_>) -> Option<Difference> {
+fn trimming(port: &PortComparison<'_>) -> Option<Difference> {
     let stated = port.of_switch?.trimming?;
     port.stated.trimmed?;
     let row = port.qos.settings.get("trimming").map_or("", String::as_str);
@@ -60,7 +60,7 @@ fn trimming(port: &Compared<'_>) -> Option<Difference> {
 }
 
 /// Checks that a map applies to packets from ports without a map of their own, such as the CPU.
-fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
+fn global_map_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
     let message = "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)";
@@ -68,7 +68,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
 }
 
 /// Checks that exactly the paused queues have a watchdog if one is stated, and otherwise none.
-fn watched(port: &Compared<'_>) -> Option<Difference> {
+fn watchdog_fault(port: &PortComparison<'_>) -> Option<Difference> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
     let watched = port.qos.settings.get("pfcwd_sw_enable");
@@ -79,7 +79,7 @@ fn watched(port: &Compared<'_>) -> Option<Difference> {
 }
 
 /// Checks the bytes reserved for a queue or group: the stated number for lossless groups, otherwise none.
-fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
+fn reserved(port: &PortComparison<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
     let row = port.qos.settings.get(what).map_or("", String::as_str);
     let found = number(row, "size");
     (found != Some(own.unwrap_or(0))).then(|| {
@@ -89,7 +89,7 @@ fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<Differe
 }
 
 /// Checks when a paused group resumes.
-fn resumes(port: &Compared<'_>, group: &str) -> Option<Difference> {
+fn resumes(port: &PortComparison<'_>, group: &str) -> Option<Difference> {
     let (xon, offset) = port.of_port?.resumes?;
     let row = port.qos.settings.get(group)?;
     let fits = number(row, "xon") == Some(xon)
@@ -102,7 +102,7 @@ fn resumes(port: &Compared<'_>, group: &str) -> Option<Difference> {
 }
 
 /// Checks the type, mode and size of the pools that queues and groups use.
-fn pools(port: &Compared<'_>) -> Vec<Difference> {
+fn pools(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
     let rows = &port.qos.settings;
@@ -151,7 +151,7 @@ fn pools(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Checks port limits in pools: nearly the complete pool if the ASIC has such limits, otherwise none.
-fn bounds(port: &Compared<'_>) -> Vec<Difference> {
+fn bounds(port: &PortComparison<'_>) -> Vec<Difference> {
     let Some(buffer) = port.of_switch.and_then(|own| own.buffer) else { return Vec::new() };
     let used: BTreeSet<&str> = port
         .qos
@@ -178,7 +178,7 @@ fn bounds(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Checks that all colours are marked equally, because the fabric does not use colours.
-fn marks(port: &Compared<'_>) -> Vec<Difference> {
+fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
     let rows = |queue: u8| {
         let name = format!("wred_profile of queue {queue}");
         Some((port.qos.settings.get(&name)?, port.qos.sized.get(&name).map_or("", String::as_str)))

@@ -5,15 +5,15 @@
 
 use hashbrown::HashMap;
 
-use super::{Cable, CableId, End, Kind, NodeId, Party, Side, SwitchId};
+use super::{Cable, CableId, DeviceId, End, Kind, NodeId, Side, SwitchId};
 use crate::model::names::Name;
 
 /// All cables by number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cables {
     rows: Vec<Row>,
-    sorts: Vec<Sort>,
-    numbers: HashMap<Sort, u32>,
+    sorts: Vec<CableValues>,
+    numbers: HashMap<CableValues, u32>,
     /// Exceptions to consecutive lines: the index of a cable and its line.
     lines: Vec<(u32, u32)>,
 }
@@ -30,7 +30,7 @@ struct Row {
 
 /// Common values of many cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Sort {
+struct CableValues {
     meters: u32,
     plane: u8,
     kind: Kind,
@@ -44,18 +44,18 @@ struct Sort {
 struct Device(u32);
 
 impl Device {
-    fn of(party: Party) -> Self {
+    fn of(party: DeviceId) -> Self {
         let (place, node) = match party {
-            Party::Switch(switch) => (switch.0, 0),
-            Party::Node(node) => (node.0, 1),
+            DeviceId::Switch(switch) => (switch.0, 0),
+            DeviceId::Node(node) => (node.0, 1),
         };
         Device(place.checked_mul(2).expect("a fabric has fewer than 2^31 devices") | node)
     }
 
     #[inline]
-    fn party(self) -> Party {
+    fn party(self) -> DeviceId {
         let place = self.0 >> 1;
-        if self.0 & 1 == 0 { Party::Switch(SwitchId(place)) } else { Party::Node(NodeId(place)) }
+        if self.0 & 1 == 0 { DeviceId::Switch(SwitchId(place)) } else { DeviceId::Node(NodeId(place)) }
     }
 }
 
@@ -63,7 +63,7 @@ impl Cables {
     /// Appends a cable; `line` is its line in its list.
     pub(crate) fn push(&mut self, cable: &Cable, line: u32) {
         let Cable { meters, plane, kind, drained, isolated, copper, lower, upper } = *cable;
-        let sort = self.sort(Sort { meters, plane, kind, drained, isolated, copper });
+        let sort = self.sort(CableValues { meters, plane, kind, drained, isolated, copper });
         let ends = [lower, upper];
         let at = self.rows.len() as u32;
         if self.rows.is_empty() || self.line(CableId(at)) != line {
@@ -78,7 +78,7 @@ impl Cables {
     }
 
     /// Returns the index of the common values, which are usually those of the previous cable.
-    fn sort(&mut self, sort: Sort) -> u32 {
+    fn sort(&mut self, sort: CableValues) -> u32 {
         if let Some(last) = self.rows.last().filter(|row| self.sorts[row.sort as usize] == sort) {
             return last.sort;
         }
@@ -99,7 +99,7 @@ impl Cables {
     #[inline]
     pub(crate) fn get(&self, id: CableId) -> Cable {
         let row = &self.rows[id.0 as usize];
-        let Sort { meters, plane, kind, drained, isolated, copper } = self.sorts[row.sort as usize];
+        let CableValues { meters, plane, kind, drained, isolated, copper } = self.sorts[row.sort as usize];
         let end = |side: usize| End {
             party: row.devices[side].party(),
             port: row.ports[side],
@@ -110,7 +110,7 @@ impl Cables {
 
     /// Returns the device at one end of a cable.
     #[inline]
-    pub(crate) fn party(&self, id: CableId, side: Side) -> Party {
+    pub(crate) fn party(&self, id: CableId, side: Side) -> DeviceId {
         self.rows[id.0 as usize].devices[side as usize].party()
     }
 
@@ -129,8 +129,8 @@ impl Cables {
     /// Renumbers nodes and releases spare memory.
     pub(crate) fn finish(mut self, nodes: &[u32]) -> Self {
         for device in self.rows.iter_mut().flat_map(|row| &mut row.devices) {
-            if let Party::Node(node) = device.party() {
-                *device = Device::of(Party::Node(NodeId(nodes[node.0 as usize])));
+            if let DeviceId::Node(node) = device.party() {
+                *device = Device::of(DeviceId::Node(NodeId(nodes[node.0 as usize])));
             }
         }
         self.rows.shrink_to_fit();
@@ -148,10 +148,10 @@ mod tests {
         assert!(size_of::<Row>() <= 24, "{}", size_of::<Row>());
         let mut names = Names::default();
         let mut end = |party, port: &str, slot| End { party, port: names.intern(port), slot };
-        let switch = Party::Switch(SwitchId((1 << 31) - 1));
+        let switch = DeviceId::Switch(SwitchId((1 << 31) - 1));
         let mut all = Vec::new();
         for (meters, plane, drained) in [(3, 0, false), (u32::MAX, 255, true), (3, 0, false), (3, 0, true)] {
-            let lower = end(Party::Node(NodeId(meters >> 1)), "nic0p0", u16::MAX);
+            let lower = end(DeviceId::Node(NodeId(meters >> 1)), "nic0p0", u16::MAX);
             let upper = end(switch, "Ethernet8", 1);
             let kind = if drained { Kind::T1T2 } else { Kind::NicT0 };
             let isolated = drained && meters == 3;
@@ -175,7 +175,7 @@ mod tests {
         let end = |party| End { party, port, slot: 0 };
         let mut cables = Cables::default();
         for node in 0..2 {
-            let (lower, upper) = (end(Party::Node(NodeId(node))), end(Party::Switch(SwitchId(1))));
+            let (lower, upper) = (end(DeviceId::Node(NodeId(node))), end(DeviceId::Switch(SwitchId(1))));
             let (meters, plane, kind, drained, isolated) = (1, 0, Kind::NicT0, false, false);
             cables.push(
                 &Cable { meters, plane, kind, drained, isolated, copper: true, lower, upper },
@@ -185,7 +185,7 @@ mod tests {
         let cables = cables.finish(&[7, 5]);
         let parties =
             [0, 1].map(|at| cables.get(CableId(at))).map(|cable| (cable.lower.party, cable.upper.party));
-        let upper = Party::Switch(SwitchId(1));
-        assert_eq!(parties, [(Party::Node(NodeId(7)), upper), (Party::Node(NodeId(5)), upper)]);
+        let upper = DeviceId::Switch(SwitchId(1));
+        assert_eq!(parties, [(DeviceId::Node(NodeId(7)), upper), (DeviceId::Node(NodeId(5)), upper)]);
     }
 }

@@ -3,7 +3,7 @@
 //! In: cables. Out: [`Plug`]s by device and slot. Invariants: four bytes for each end of a cable.
 
 use super::cables::Cables;
-use super::{CableId, Party, Side};
+use super::{CableId, DeviceId, Side};
 
 /// A cable at a device: twice its index, plus one for its upper end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) struct Plugs {
 impl Plugs {
     /// Collects the cable ends at some devices and stores their slots in the cables. `place` returns the index of a
     /// device.
-    pub(super) fn new(devices: usize, cables: &mut Cables, place: impl Fn(Party) -> Option<u32>) -> Self {
+    pub(super) fn new(devices: usize, cables: &mut Cables, place: impl Fn(DeviceId) -> Option<u32>) -> Self {
         let ends = |cables: &Cables, at: u32| {
             let end = |side| Some((place(cables.party(CableId(at), side))?, Plug::of(CableId(at), side)));
             [end(Side::Lower), end(Side::Upper)]

@@ -38,7 +38,7 @@ impl EndState {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ends {
     ports: Box<[Port]>,
-    sorts: Box<[Sort]>,
+    sorts: Box<[PortValues]>,
 }
 
 /// Values of one port.
@@ -53,7 +53,7 @@ struct Port {
 
 /// Common values of the ports of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sort {
+struct PortValues {
     /// Upper half of the address, if there is one.
     high: Option<[u8; 8]>,
     facts: FactsId,
@@ -66,7 +66,7 @@ impl Ends {
     /// Keeps the ports of a device.
     pub(crate) fn of(states: &[EndState]) -> Self {
         let states = &states[..states.len().min(1 << 16)];
-        let mut sorts: Vec<Sort> = Vec::new();
+        let mut sorts: Vec<PortValues> = Vec::new();
         let mut ports = Vec::with_capacity(states.len());
         for state in states {
             let (high, low) = state.address.map_or((None, [0; 8]), |address| {
@@ -74,7 +74,7 @@ impl Ends {
                 (Some(((bits >> 64) as u64).to_be_bytes()), (bits as u64).to_be_bytes())
             });
             let EndState { facts, mac, neighbour, configured, .. } = *state;
-            let sort = Sort { high, facts, mac, has_neighbour: neighbour.is_some(), configured };
+            let sort = PortValues { high, facts, mac, has_neighbour: neighbour.is_some(), configured };
             let compared = sorts.iter().enumerate().rev().take(COMPARED);
             let known = compared.filter(|(_, known)| **known == sort).map(|(at, _)| at).next();
             let at = known.unwrap_or_else(|| {
@@ -104,7 +104,7 @@ impl Ends {
 
     #[inline]
     fn state(&self, port: &Port) -> EndState {
-        let Sort { high, facts, mac, has_neighbour, configured } = self.sorts[usize::from(port.sort)];
+        let PortValues { high, facts, mac, has_neighbour, configured } = self.sorts[usize::from(port.sort)];
         let bits =
             |high| u128::from(u64::from_be_bytes(high)) << 64 | u128::from(u64::from_be_bytes(port.low));
         EndState {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use closc_artefacts::Prefix;
 
-use super::Ways;
+use super::NextHopSet;
 
 /// A stored route.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct OtherRoute {
     /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
-    pub(crate) ways: Ways,
+    pub(crate) ways: NextHopSet,
 }
 
 impl OtherRoute {
@@ -32,7 +32,7 @@ pub(crate) struct RouteView<'a> {
     /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
-    pub(crate) ways: &'a Ways,
+    pub(crate) ways: &'a NextHopSet,
 }
 
 /// Routes that a switch receives by BGP.
@@ -41,7 +41,7 @@ pub(crate) struct ReceivedRoutes {
     /// The prefixes of the plane, in ascending order.
     pub(crate) prefixes: Arc<[Prefix]>,
     /// Lists of next hops.
-    pub(crate) ways: Box<[Ways]>,
+    pub(crate) ways: Box<[NextHopSet]>,
     /// For each route the indices of its prefix and of its next hops, in ascending order.
     pub(crate) routes: Box<[(u32, u32)]>,
 }
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn received_routes_follow_those_that_are_configured() {
         let prefix = |text: &str| text.parse::<Prefix>().expect("a prefix");
-        let way = |slot| Ways::One([NextHop { slot: Some(slot), gateway: Gateway::Peer, weight: 1 }]);
-        let own = vec![OtherRoute { prefix: prefix("2001:db8::/32"), ways: Ways::from(Vec::new()) }];
+        let way = |slot| NextHopSet::One([NextHop { slot: Some(slot), gateway: Gateway::Peer, weight: 1 }]);
+        let own = vec![OtherRoute { prefix: prefix("2001:db8::/32"), ways: NextHopSet::from(Vec::new()) }];
         let mut routes = OtherRoutes::from(own);
         routes.receive(ReceivedRoutes {
             prefixes: [prefix("2001:db8:1::/48"), prefix("2001:db8:2::/48")].into(),

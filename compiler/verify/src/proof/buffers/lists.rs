@@ -23,7 +23,7 @@ use crate::model::segment::Tier;
 use crate::rules::rings::RING;
 
 /// Dependencies, each with the groups (sending, receiving) of a path that causes it.
-type Waits<N> = BTreeMap<(N, N), (usize, usize)>;
+type Dependencies<N> = BTreeMap<(N, N), (usize, usize)>;
 
 /// Searches for a cycle: channel by channel if there are few lists, otherwise by tiers.
 pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mut Findings) {
@@ -50,9 +50,9 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
 }
 
 /// Dependencies of every path from one NIC of each group to one NIC of each group, over all planes and uplinks.
-fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
+fn channels(fabric: &Fabric, nics: &NicCables) -> Dependencies<Channel> {
     let network = Network::new(fabric);
-    let mut waits = Waits::new();
+    let mut waits = Dependencies::new();
     for (from, group) in fabric.groups.iter().enumerate() {
         let table = group.table();
         let h = *table.header();
@@ -87,8 +87,8 @@ fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
 
 /// Dependencies of lists between tiers. Cables of NICs are omitted, because paths only begin or end there, so no cycle
 /// contains them.
-fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
-    let mut waits = Waits::new();
+fn tiers(fabric: &Fabric) -> Dependencies<(Tier, Tier)> {
+    let mut waits = Dependencies::new();
     for (from, group) in fabric.groups.iter().enumerate() {
         let table = group.table();
         for (to, target) in fabric.groups.iter().enumerate() {
@@ -106,7 +106,7 @@ fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
 }
 
 /// Returns a cycle, if there is one, starting at its smallest member.
-fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
+fn ring<N: Copy + Ord>(waits: &Dependencies<N>) -> Option<Vec<N>> {
     let all: Vec<(N, N)> = waits.keys().copied().collect();
     let mut ring = rings(&all, &all).into_iter().next()?;
     let least = (0..ring.len()).min_by_key(|at| ring[*at])?;
@@ -115,7 +115,7 @@ fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
 }
 
 /// Returns the cycle as steps, each with the table whose path waits.
-fn violation(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation {
+fn violation(fabric: &Fabric, waits: &Dependencies<Channel>, ring: &[Channel]) -> Violation {
     let cabling = &fabric.cabling;
     let name = |(cable, side): Channel| {
         let (own, far) = cabling.cable(cable).ends(side);

@@ -20,15 +20,15 @@ use rayon::prelude::*;
 
 use super::{Channel, paused, rings};
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::cabling::{CableId, Party, Side, SwitchId};
+use crate::model::cabling::{CableId, DeviceId, Side, SwitchId};
 use crate::model::choice::{ClassId, ClassSet, Row};
+use crate::model::fact::FactKind;
 use crate::proof::chosen::network::Network;
 use crate::rules::rings::CIRCLE;
 
 /// A packet that comes down a cable and goes up another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+struct Reversal {
     switch: SwitchId,
     from: CableId,
     to: CableId,
@@ -51,9 +51,9 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         return;
     }
     let switches = 0..fabric.switches.len() as u32;
-    let rising: Vec<Rising<'_>> =
-        switches.clone().into_par_iter().map(|id| Rising::of(network, SwitchId(id))).collect();
-    let found: Vec<(u64, Vec<Turn>)> =
+    let rising: Vec<UpwardRoutes<'_>> =
+        switches.clone().into_par_iter().map(|id| UpwardRoutes::of(network, SwitchId(id))).collect();
+    let found: Vec<(u64, Vec<Reversal>)> =
         switches.into_par_iter().map(|id| turns(network, &rising, SwitchId(id))).collect();
     let mut turns = BTreeSet::new();
     for (facts, found) in found {
@@ -78,14 +78,14 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     }
 }
 
-fn ends(turn: &Turn) -> (Buffer, Buffer) {
+fn ends(turn: &Reversal) -> (Buffer, Buffer) {
     (Buffer::Behind((turn.from, Side::Upper)), Buffer::Behind((turn.to, Side::Lower)))
 }
 
 /// The upward routes of a switch, by the ranges of classes that they apply to, in ascending order.
-struct Rising<'a>(Vec<(&'a Range<ClassId>, &'a Row)>);
+struct UpwardRoutes<'a>(Vec<(&'a Range<ClassId>, &'a Row)>);
 
-impl<'a> Rising<'a> {
+impl<'a> UpwardRoutes<'a> {
     fn of(network: &'a Network<'_>, id: SwitchId) -> Self {
         let rows = network.choices[id.0 as usize].rows.iter();
         let rows = rows.filter(|row| ups(network, id, row).next().is_some());
@@ -93,7 +93,7 @@ impl<'a> Rising<'a> {
             rows.flat_map(|row| row.classes.runs().iter().map(move |run| (run, row))).collect();
         // Only one route applies to a class, so ranges do not overlap.
         runs.sort_unstable_by_key(|(run, _)| run.start);
-        Rising(runs)
+        UpwardRoutes(runs)
     }
 
     /// Returns the routes for any of some classes, once per overlapping range.
@@ -114,16 +114,16 @@ fn ups<'a>(network: &'a Network<'_>, id: SwitchId, row: &'a Row) -> impl Iterato
 }
 
 /// Turns of packets that a switch sends down.
-fn turns(network: &Network<'_>, rising: &[Rising<'_>], id: SwitchId) -> (u64, Vec<Turn>) {
+fn turns(network: &Network<'_>, rising: &[UpwardRoutes<'_>], id: SwitchId) -> (u64, Vec<Reversal>) {
     let (mut facts, mut turns) = (0, Vec::new());
     for row in &network.choices[id.0 as usize].rows {
         for way in row.ways.iter() {
             let Some(slot) = way.slot else { continue };
             let (from, cable, side) = network.fabric.plugged(id, slot);
-            let (Side::Upper, Party::Switch(switch)) = (side, cable.lower.party) else { continue };
+            let (Side::Upper, DeviceId::Switch(switch)) = (side, cable.lower.party) else { continue };
             facts += 1;
             for above in rising[switch.0 as usize].meeting(&row.classes) {
-                let turn = |to| Turn { switch, from, to, prefix: above.prefix };
+                let turn = |to| Reversal { switch, from, to, prefix: above.prefix };
                 turns.extend(ups(network, switch, above).map(turn));
             }
         }
@@ -164,7 +164,7 @@ fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
     odd.flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
 }
 
-fn violation(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {
+fn violation(network: &Network<'_>, ring: &[Buffer], turn: Reversal) -> Violation {
     let cabling = &network.fabric.cabling;
     let port = |buffer: &Buffer| match buffer {
         Buffer::Behind((cable, sender)) => {
@@ -180,6 +180,6 @@ fn violation(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {
         ports.join(" -> "),
         ports[0]
     );
-    Violation::new(&CIRCLE, network.fabric.place(turn.switch, About::Route(&text)), message)
+    Violation::new(&CIRCLE, network.fabric.place(turn.switch, FactKind::Route(&text)), message)
         .and(cabling.place(turn.from))
 }

@@ -6,8 +6,8 @@ use closc_artefacts::Address;
 
 use super::network::Network;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
-use crate::model::cabling::Party;
+use crate::model::cabling::DeviceId;
+use crate::model::fact::FactKind;
 use crate::model::place::Place;
 use crate::read::linux;
 use crate::rules::choices::ADDRESS;
@@ -23,13 +23,13 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         let name = || network.destinations.name(fabric, number);
         let t0s = || {
             nic.cables.iter().filter_map(|id| match fabric.cabling.cable(*id).upper.party {
-                Party::Switch(id) => Some(id),
-                Party::Node(_) => None,
+                DeviceId::Switch(id) => Some(id),
+                DeviceId::Node(_) => None,
             })
         };
         let Some(address) = nic.address else {
             let message = format!("no switch leads to `{}`, so its address is unknown", name());
-            let mut places = t0s().map(|id| fabric.place(id, About::Routes));
+            let mut places = t0s().map(|id| fabric.place(id, FactKind::Routes));
             if let Some(first) = places.next() {
                 findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
             }
@@ -41,11 +41,11 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
                 fabric.cabling.switch(*t0),
                 name()
             );
-            let place = fabric.place(*t0, About::Route(&route(*other)));
+            let place = fabric.place(*t0, FactKind::Route(&route(*other)));
             let others =
-                t0s().filter(|id| id != t0).map(|id| fabric.place(id, About::Route(&route(address))));
+                t0s().filter(|id| id != t0).map(|id| fabric.place(id, FactKind::Route(&route(address))));
             let node = fabric.node(nic.node).map(|_| {
-                let name = fabric.cabling.party(Party::Node(nic.node));
+                let name = fabric.cabling.party(DeviceId::Node(nic.node));
                 Place::text(
                     format!("hosts/{name}/{}", linux::place::FILE),
                     vec![format!("replace {address}/128 ")],
@@ -57,7 +57,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         if let Some(other) = owners.insert(address, number) {
             let other = network.destinations.name(fabric, other);
             let message = format!("`{}` and `{other}` both have {address}", name());
-            let mut places = t0s().map(|id| fabric.place(id, About::Route(&route(address))));
+            let mut places = t0s().map(|id| fabric.place(id, FactKind::Route(&route(address))));
             if let Some(first) = places.next() {
                 findings.broken(places.fold(Violation::new(&ADDRESS, first, message), Violation::and));
             }

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrive::Each;
-use super::behind::Behind;
-use super::capacity::{Cables, Capacities, Part, Planned, Profiles, gcd};
+use super::arrivals::SwitchValues;
+use super::bandwidth_cache::BandwidthCache;
+use super::capacity::{Cables, Capacities, Fraction, PlannedCapacity, Profiles, gcd};
 use super::network::{Network, Step};
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::SwitchId;
 use crate::model::choice::{ClassId, Row};
+use crate::model::fact::FactKind;
 use crate::model::language::Spreading;
 use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
@@ -22,9 +22,9 @@ use crate::rules::choices::{SHARE, UNUSED_WAY};
 /// Checks all routes of a plane.
 pub(crate) fn check(
     network: &Network<'_>,
-    planned: &Planned,
+    planned: &PlannedCapacity,
     (plane, tiers): (u8, &[Vec<SwitchId>; 3]),
-    could: &Each<Bits>,
+    could: &SwitchValues<Bits>,
     findings: &mut Findings,
 ) {
     let cables = Cables::of(network, plane);
@@ -34,7 +34,7 @@ pub(crate) fn check(
         .collect();
     let capacities =
         [false, true].map(|with_drained| Capacities::new(network, &cables, *planned, with_drained));
-    let behind = Behind::new(network);
+    let behind = BandwidthCache::new(network);
     let mut balance = Balance { network, profiles, of_class, capacities, behind, findings };
     for id in tiers.iter().flatten() {
         let Some(reach) = could.get(*id, false) else { continue };
@@ -52,12 +52,12 @@ struct Balance<'a> {
     /// Capacities without drained cables, and with them.
     capacities: [Capacities<'a>; 2],
     /// Sums of bandwidths, where BGP announces them.
-    behind: Behind<'a>,
+    behind: BandwidthCache<'a>,
     findings: &'a mut Findings,
 }
 
 /// Fault of a route.
-enum Wrong {
+enum BalanceFault {
     /// A cable is missing.
     Missing(u16),
     /// A cable is used but should not be.
@@ -99,7 +99,7 @@ impl Balance<'_> {
                 let ways = self.behind.ways(id, t0);
                 self.findings.checked(&SHARE, 1);
                 self.findings.checked(&UNUSED_WAY, row.ways.len() as u64);
-                if let Some(wrong) = received(row, &ways).filter(|_| !ways.is_empty()) {
+                if let Some(wrong) = weight_fault(row, &ways).filter(|_| !ways.is_empty()) {
                     self.tell(id, row, class, &wrong);
                     return;
                 }
@@ -124,7 +124,7 @@ impl Balance<'_> {
         self.network.positions.get(&id).map(|at| at.0)
     }
 
-    fn compare(&self, id: SwitchId, row: &Row, shares: &[(u16, Part)]) -> Option<Wrong> {
+    fn compare(&self, id: SwitchId, row: &Row, shares: &[(u16, Fraction)]) -> Option<BalanceFault> {
         let mut weights: BTreeMap<u16, u128> = BTreeMap::new();
         for way in row.ways.iter() {
             *weights.entry(way.slot?).or_default() += u128::from(way.weight);
@@ -132,7 +132,7 @@ impl Balance<'_> {
         // Shares are in ascending order of slots.
         let is_share = |slot: u16| shares.binary_search_by_key(&slot, |(at, _)| *at).is_ok();
         if let Some(slot) = weights.keys().find(|slot| !is_share(**slot)) {
-            return Some(Wrong::Needless(*slot));
+            return Some(BalanceFault::Needless(*slot));
         }
         // A pin is deliberate and may use any cable with remaining capacity behind it.
         if let ([_], 128, Some(Tier::T0)) = (&*row.ways, row.prefix.prefix_len(), self.tier(id)) {
@@ -144,7 +144,7 @@ impl Balance<'_> {
         }
     }
 
-    fn tell(&mut self, id: SwitchId, row: &Row, class: ClassId, wrong: &Wrong) {
+    fn tell(&mut self, id: SwitchId, row: &Row, class: ClassId, wrong: &BalanceFault) {
         let network = self.network;
         let fabric = network.fabric;
         let (name, text, address) = (
@@ -152,24 +152,24 @@ impl Balance<'_> {
             network.prefix(id, row, class).to_string(),
             network.classes.address(class),
         );
-        let place = fabric.place(id, About::Route(&text));
+        let place = fabric.place(id, FactKind::Route(&text));
         let cable = |slot: u16| {
             let (id, cable, _) = fabric.plugged(id, slot);
             (fabric.cabling.describe(&cable), fabric.cabling.place(id), cable.drained)
         };
         let violation = match wrong {
-            Wrong::Missing(slot) => {
+            BalanceFault::Missing(slot) => {
                 let (over, line, _) = cable(*slot);
                 let message = format!("`{name}`: `{text}` leaves out `{over}`, which leads to {address} too");
                 Violation::new(&UNUSED_WAY, place, message).and(line)
             }
-            Wrong::Needless(slot) => {
+            BalanceFault::Needless(slot) => {
                 let (over, line, drained) = cable(*slot);
                 let why = if drained { "which is drained" } else { "behind which less or nothing is left" };
                 let message = format!("`{name}`: `{text}` leads to {address} over `{over}`, {why}");
                 Violation::new(&UNUSED_WAY, place, message).and(line)
             }
-            Wrong::Weights(meant) => {
+            BalanceFault::Weights(meant) => {
                 let found: Vec<u32> = row.ways.iter().map(|way| way.weight).collect();
                 let meant: Vec<u128> = meant.clone();
                 let message = format!(
@@ -192,7 +192,7 @@ fn shown<T: ToString>(numbers: &[T]) -> String {
 }
 
 /// Returns the smallest integers with the ratio of the fractions.
-fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
+fn integer_ratio(shares: &[(u16, Fraction)]) -> Vec<u128> {
     let scale = shares.iter().fold(1, |scale, (_, part)| scale / gcd(scale, part.of) * part.of);
     let numbers: Vec<u128> = shares.iter().map(|(_, part)| part.number * (scale / part.of)).collect();
     let divisor = numbers.iter().copied().fold(0, gcd).max(1);
@@ -201,11 +201,11 @@ fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
 
 /// Checks that weights have the ratio of the capacities. If exact weights do not fit the group size, each weight must
 /// be within one member of its share. Next hops that get a member although their share is smaller widen this tolerance.
-fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) -> Option<Wrong> {
+fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)], width: u64) -> Option<BalanceFault> {
     if let Some((slot, _)) = shares.iter().find(|(slot, _)| !weights.contains_key(slot)) {
-        return Some(Wrong::Missing(*slot));
+        return Some(BalanceFault::Missing(*slot));
     }
-    let meant = whole(shares);
+    let meant = integer_ratio(shares);
     let found: Vec<u128> = shares.iter().map(|(slot, _)| weights[slot]).collect();
     let divisor = found.iter().copied().fold(0, gcd).max(1);
     if found.iter().map(|weight| weight / divisor).eq(meant.iter().copied()) {
@@ -213,25 +213,25 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     }
     let (all, sum): (u128, u128) = (meant.iter().sum(), found.iter().sum());
     if all <= u128::from(width) || sum > u128::from(width) {
-        return Some(Wrong::Weights(meant));
+        return Some(BalanceFault::Weights(meant));
     }
     let forced: u128 = meant.iter().map(|meant| all.saturating_sub(meant * sum)).sum();
     let near = |(found, meant): (&u128, &u128)| (found * all).abs_diff(meant * sum) <= all + forced;
     let fits = found.iter().zip(&meant).all(near) && found.iter().all(|weight| *weight > 0);
-    (!fits).then_some(Wrong::Weights(meant))
+    (!fits).then_some(BalanceFault::Weights(meant))
 }
 
 /// Checks that BGP converges to the best cables with weights by capacity: FRR scales weights to 255, rounds down, and
 /// uses at least 1.
-fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
+fn weight_fault(row: &Row, ways: &[(u16, u128)]) -> Option<BalanceFault> {
     let found: BTreeMap<u16, u128> =
         row.ways.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
     let meant: BTreeMap<u16, u128> = ways.iter().copied().collect();
     if let Some(slot) = meant.keys().find(|slot| !found.contains_key(slot)) {
-        return Some(Wrong::Missing(*slot));
+        return Some(BalanceFault::Missing(*slot));
     }
     if let Some(slot) = found.keys().find(|slot| !meant.contains_key(slot)) {
-        return Some(Wrong::Needless(*slot));
+        return Some(BalanceFault::Needless(*slot));
     }
     let (most, greatest) = (found.values().max()?, meant.values().max()?);
     // Both relative to their maximum, in parts of 255, with a tolerance of one.
@@ -241,21 +241,21 @@ fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
         is.abs_diff(should) <= most * greatest
     };
     let fits = found.values().zip(meant.values()).all(near);
-    (!fits).then(|| Wrong::Weights(meant.into_values().collect()))
+    (!fits).then(|| BalanceFault::Weights(meant.into_values().collect()))
 }
 
 /// Returns the capacity of some next hops if each gets as much as the narrowest.
-fn carried((at, part): (usize, &Part)) -> Part {
-    Part { number: part.number * (at as u128 + 1), of: part.of }
+fn carried((at, part): (usize, &Fraction)) -> Fraction {
+    Fraction { number: part.number * (at as u128 + 1), of: part.of }
 }
 
 /// Checks that, without weights, the next hops are those that carry most if all get as much as the narrowest.
-fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong> {
+fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Fraction)]) -> Option<BalanceFault> {
     let different: BTreeSet<u128> = weights.values().copied().collect();
     if different.len() > 1 {
-        return Some(Wrong::Weights(vec![1; shares.len()]));
+        return Some(BalanceFault::Weights(vec![1; shares.len()]));
     }
-    let mut parts: Vec<Part> = shares.iter().map(|(_, part)| *part).collect();
+    let mut parts: Vec<Fraction> = shares.iter().map(|(_, part)| *part).collect();
     parts.sort_unstable_by(|a, b| b.cmp(a));
     let most = parts.iter().enumerate().map(carried).max()?;
     let used = || shares.iter().filter(|(slot, _)| weights.contains_key(slot));
@@ -265,10 +265,14 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong>
     }
     let left_out = shares.iter().find(|(slot, part)| *part >= least && !weights.contains_key(slot));
     // Either the narrowest of the used next hops limits the others, or an unused one would add capacity.
-    let narrow = || used().find(|(_, part)| *part == least).map(|(slot, _)| Wrong::Needless(*slot));
-    let any =
-        || shares.iter().find(|(slot, _)| !weights.contains_key(slot)).map(|(slot, _)| Wrong::Missing(*slot));
-    left_out.map(|(slot, _)| Wrong::Missing(*slot)).or_else(|| {
+    let narrow = || used().find(|(_, part)| *part == least).map(|(slot, _)| BalanceFault::Needless(*slot));
+    let any = || {
+        shares
+            .iter()
+            .find(|(slot, _)| !weights.contains_key(slot))
+            .map(|(slot, _)| BalanceFault::Missing(*slot))
+    };
+    left_out.map(|(slot, _)| BalanceFault::Missing(*slot)).or_else(|| {
         let without = used().filter(|(_, part)| *part > least).map(|(_, part)| *part);
         let better = without.clone().min().map(|next| carried((without.count() - 1, &next)));
         if better.is_some_and(|better| better > carried((used().count() - 1, &least))) {
@@ -283,8 +287,12 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong>
 mod tests {
     use super::*;
 
-    fn shares(parts: &[(u128, u128)]) -> Vec<(u16, Part)> {
-        parts.iter().enumerate().map(|(slot, (number, of))| (slot as u16, Part::new(*number, *of))).collect()
+    fn shares(parts: &[(u128, u128)]) -> Vec<(u16, Fraction)> {
+        parts
+            .iter()
+            .enumerate()
+            .map(|(slot, (number, of))| (slot as u16, Fraction::new(*number, *of)))
+            .collect()
     }
 
     fn weights(all: &[u128]) -> BTreeMap<u16, u128> {
@@ -300,8 +308,8 @@ mod tests {
         let parts = shares(&[(1, 2), (1, 1), (1, 1)]);
         assert!(weighed(&weights(&[1, 2, 2]), &parts, 64).is_none());
         assert!(weighed(&weights(&[2, 4, 4]), &parts, 64).is_none());
-        assert!(matches!(weighed(&weights(&[1, 1, 1]), &parts, 64), Some(Wrong::Weights(_))));
-        assert!(matches!(weighed(&weights(&[0, 1, 1]), &parts, 64), Some(Wrong::Missing(0))));
+        assert!(matches!(weighed(&weights(&[1, 1, 1]), &parts, 64), Some(BalanceFault::Weights(_))));
+        assert!(matches!(weighed(&weights(&[0, 1, 1]), &parts, 64), Some(BalanceFault::Missing(0))));
     }
 
     #[test]
@@ -317,10 +325,10 @@ mod tests {
     fn without_weights_the_best_set_is_taken() {
         let parts = shares(&[(2, 2), (2, 2), (1, 2), (2, 2)]);
         assert!(equal(&weights(&[1, 1, 0, 1]), &parts).is_none());
-        assert!(matches!(equal(&weights(&[1, 1, 1, 1]), &parts), Some(Wrong::Needless(2))));
-        assert!(matches!(equal(&weights(&[1, 1, 0, 0]), &parts), Some(Wrong::Missing(3))));
-        assert!(matches!(equal(&weights(&[1, 1, 0, 2]), &parts), Some(Wrong::Weights(_))));
+        assert!(matches!(equal(&weights(&[1, 1, 1, 1]), &parts), Some(BalanceFault::Needless(2))));
+        assert!(matches!(equal(&weights(&[1, 1, 0, 0]), &parts), Some(BalanceFault::Missing(3))));
+        assert!(matches!(equal(&weights(&[1, 1, 0, 2]), &parts), Some(BalanceFault::Weights(_))));
         let parts = shares(&[(4, 4), (3, 4), (3, 4), (3, 4)]);
-        assert!(matches!(equal(&weights(&[1, 0, 0, 0]), &parts), Some(Wrong::Missing(_))));
+        assert!(matches!(equal(&weights(&[1, 0, 0, 0]), &parts), Some(BalanceFault::Missing(_))));
     }
 }

@@ -11,44 +11,44 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use super::network::Network;
-use crate::model::cabling::{Party, Side, SwitchId};
+use crate::model::cabling::{DeviceId, Side, SwitchId};
 use crate::model::segment::Tier;
 
 /// A fraction between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Fraction {
     pub(crate) number: u128,
     pub(crate) of: u128,
 }
 
-impl Part {
-    pub(crate) const NONE: Part = Part { number: 0, of: 1 };
+impl Fraction {
+    pub(crate) const NONE: Fraction = Fraction { number: 0, of: 1 };
 
     pub(crate) fn new(number: u128, of: u128) -> Self {
         let divisor = gcd(number, of).max(1);
-        Part { number: number / divisor, of: of / divisor }
+        Fraction { number: number / divisor, of: of / divisor }
     }
 
     pub(crate) fn is_none(self) -> bool {
         self.number == 0
     }
 
-    fn plus(self, other: Part) -> Part {
-        Part::new(self.number * other.of + other.number * self.of, self.of * other.of)
+    fn plus(self, other: Fraction) -> Fraction {
+        Fraction::new(self.number * other.of + other.number * self.of, self.of * other.of)
     }
 
-    pub(crate) fn by(self, count: u128) -> Part {
-        Part::new(self.number, self.of * count.max(1))
+    pub(crate) fn by(self, count: u128) -> Fraction {
+        Fraction::new(self.number, self.of * count.max(1))
     }
 }
 
-impl PartialOrd for Part {
+impl PartialOrd for Fraction {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Part {
+impl Ord for Fraction {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.number * other.of).cmp(&(other.number * self.of))
     }
@@ -70,7 +70,7 @@ fn small_gcd(a: u64, b: u64) -> u64 {
 /// Planned connections: as the manifest states, or those of the best-connected switches over all planes, whichever is
 /// more.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedCapacity {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
     parallel: [u128; 2],
     /// T2s above a T1.
@@ -79,9 +79,9 @@ pub(crate) struct Planned {
     below: u128,
 }
 
-impl Planned {
+impl PlannedCapacity {
     pub(crate) fn of(network: &Network<'_>) -> Self {
-        let mut planned = network.wiring.map_or_else(Planned::default, |wiring| Planned {
+        let mut planned = network.wiring.map_or_else(PlannedCapacity::default, |wiring| PlannedCapacity {
             parallel: [wiring.t0_t1.into(), wiring.t1_t2.into()],
             above: wiring.t2s_above.into(),
             below: wiring.t1s_below.into(),
@@ -120,11 +120,11 @@ pub(crate) struct Cables {
     /// By switch: index of the first switch above it; after the last switch, the end.
     starts: Vec<u32>,
     /// The switches above each switch, in ascending order.
-    above: Vec<Above>,
+    above: Vec<UpperSwitch>,
 }
 
 /// A switch above another one.
-struct Above {
+struct UpperSwitch {
     far: SwitchId,
     /// Cables to it: those in use, and all.
     cables: (u32, u32),
@@ -140,14 +140,14 @@ impl Cables {
                 let up = cabling.at_switch(id).iter().filter(|plug| plug.side() == Side::Lower);
                 own.extend(up.filter_map(|plug| {
                     let cable = cabling.cable(plug.cable());
-                    let Party::Switch(far) = cable.upper.party else { return None };
+                    let DeviceId::Switch(far) = cable.upper.party else { return None };
                     Some((far, cable.drained))
                 }));
             }
             own.sort_unstable();
             for same in own.chunk_by(|a, b| a.0 == b.0) {
                 let in_use = same.iter().filter(|(_, drained)| !drained).count();
-                cables.above.push(Above { far: same[0].0, cables: (in_use as u32, same.len() as u32) });
+                cables.above.push(UpperSwitch { far: same[0].0, cables: (in_use as u32, same.len() as u32) });
             }
             own.clear();
             cables.starts.push(cables.above.len() as u32);
@@ -157,7 +157,7 @@ impl Cables {
     }
 
     /// The switches above a switch, in ascending order.
-    fn above(&self, lower: SwitchId) -> &[Above] {
+    fn above(&self, lower: SwitchId) -> &[UpperSwitch] {
         let at = lower.0 as usize;
         &self.above[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -176,8 +176,8 @@ fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> 
     let far =
         cabling.at_switch(id).iter().filter(|plug| plug.side() == side).filter_map(|plug| {
             match cabling.cable(plug.cable()).ends(side).1.party {
-                Party::Switch(far) => Some(far),
-                Party::Node(_) => None,
+                DeviceId::Switch(far) => Some(far),
+                DeviceId::Node(_) => None,
             }
         });
     let mut all: Vec<SwitchId> = far.collect();
@@ -187,7 +187,7 @@ fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> 
 }
 
 /// A T1, and the cables to it: those in use, and all.
-type Left = (SwitchId, (u32, u32));
+type RemainingCables = (SwitchId, (u32, u32));
 
 /// T0s of a plane with equal remaining cables: by number, the first of each kind.
 #[derive(Debug, Default)]
@@ -198,7 +198,7 @@ pub(crate) struct Profiles {
 
 impl Profiles {
     pub(crate) fn of(cables: &Cables, t0s: &[SwitchId]) -> Self {
-        let mut known: HashMap<Vec<Left>, u32> = HashMap::new();
+        let mut known: HashMap<Vec<RemainingCables>, u32> = HashMap::new();
         let mut profiles = Profiles::default();
         for t0 in t0s {
             let key = cables.above(*t0).iter().map(|above| (above.far, above.cables)).collect();
@@ -221,17 +221,17 @@ impl Profiles {
 pub(crate) struct Capacities<'a> {
     network: &'a Network<'a>,
     cables: &'a Cables,
-    planned: Planned,
+    planned: PlannedCapacity,
     /// Whether drained cables count. They are used only without alternative.
     with_drained: bool,
-    known: HashMap<(SwitchId, SwitchId), Part>,
+    known: HashMap<(SwitchId, SwitchId), Fraction>,
 }
 
 impl<'a> Capacities<'a> {
     pub(crate) fn new(
         network: &'a Network<'a>,
         cables: &'a Cables,
-        planned: Planned,
+        planned: PlannedCapacity,
         with_drained: bool,
     ) -> Self {
         Capacities { network, cables, planned, with_drained, known: HashMap::new() }
@@ -246,15 +246,15 @@ impl<'a> Capacities<'a> {
     }
 
     /// Remaining share of the cables between two switches.
-    fn between(&self, lower: SwitchId, upper: SwitchId) -> Part {
+    fn between(&self, lower: SwitchId, upper: SwitchId) -> Fraction {
         let (in_use, all) = self.cables.between(lower, upper);
         let planned = self.planned.parallel[usize::from(self.tier(lower) == Some(Tier::T1))];
         let count = if self.with_drained { all } else { in_use };
-        Part::new(count.into(), planned.max(1))
+        Fraction::new(count.into(), planned.max(1))
     }
 
     /// Remaining capacity from a T1 or T2 to a T0.
-    fn to(&mut self, id: SwitchId, t0: SwitchId) -> Part {
+    fn to(&mut self, id: SwitchId, t0: SwitchId) -> Fraction {
         if let Some(known) = self.known.get(&(id, t0)) {
             return *known;
         }
@@ -262,30 +262,30 @@ impl<'a> Capacities<'a> {
             Some(Tier::T1) if self.same_zone(id, t0) => self.between(t0, id),
             Some(Tier::T1) => {
                 let above = neighbours(self.network, id, Side::Lower);
-                let parts = above.into_iter().map(|t2| self.over(id, t2, t0)).collect::<Vec<Part>>();
-                parts.into_iter().fold(Part::NONE, Part::plus).by(self.planned.above)
+                let parts = above.into_iter().map(|t2| self.over(id, t2, t0)).collect::<Vec<Fraction>>();
+                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned.above)
             }
             Some(Tier::T2) => {
                 let below = neighbours(self.network, id, Side::Upper);
                 let home = below.into_iter().filter(|t1| self.same_zone(*t1, t0)).collect::<Vec<SwitchId>>();
-                let parts = home.into_iter().map(|t1| self.over(id, t1, t0)).collect::<Vec<Part>>();
-                parts.into_iter().fold(Part::NONE, Part::plus).by(self.planned.below)
+                let parts = home.into_iter().map(|t1| self.over(id, t1, t0)).collect::<Vec<Fraction>>();
+                parts.into_iter().fold(Fraction::NONE, Fraction::plus).by(self.planned.below)
             }
-            Some(Tier::T0) | None => Part::NONE,
+            Some(Tier::T0) | None => Fraction::NONE,
         };
         self.known.insert((id, t0), part);
         part
     }
 
     /// Remaining capacity from a switch to a T0 over one neighbour.
-    fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Part {
+    fn over(&mut self, id: SwitchId, next: SwitchId, t0: SwitchId) -> Fraction {
         let (lower, upper) = if self.tier(id) < self.tier(next) { (id, next) } else { (next, id) };
         let cables = self.between(lower, upper);
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 
     /// Remaining capacity from a switch to a T0 over each of its cables, by slot, in ascending order.
-    pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Part)> {
+    pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Fraction)> {
         let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
             Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),
             Some(Tier::T0 | Tier::T1) => (Side::Lower, neighbours(self.network, id, Side::Lower)),
@@ -295,14 +295,14 @@ impl<'a> Capacities<'a> {
             }
             None => return Vec::new(),
         };
-        let parts: HashMap<SwitchId, Part> =
+        let parts: HashMap<SwitchId, Fraction> =
             next.into_iter().map(|next| (next, self.over(id, next, t0))).collect();
         let cabling = &self.network.fabric.cabling;
         let mut counts: HashMap<SwitchId, u128> = HashMap::new();
         let mut slots = Vec::new();
         for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side() == side) {
             let cable = cabling.cable(plug.cable());
-            let Party::Switch(far) = cable.ends(side).1.party else { continue };
+            let DeviceId::Switch(far) = cable.ends(side).1.party else { continue };
             if parts.contains_key(&far) && (self.with_drained || !cable.drained) {
                 *counts.entry(far).or_default() += 1;
                 slots.push((slot as u16, far));
@@ -319,11 +319,11 @@ mod tests {
 
     #[test]
     fn parts_are_exact() {
-        let third = Part::new(2, 6);
+        let third = Fraction::new(2, 6);
         assert_eq!((third.number, third.of), (1, 3));
-        assert_eq!(third.plus(Part::new(1, 6)), Part::new(1, 2));
-        assert!(third < Part::new(1, 2) && Part::NONE < third);
-        assert_eq!(third.by(2), Part::new(1, 6));
+        assert_eq!(third.plus(Fraction::new(1, 6)), Fraction::new(1, 2));
+        assert!(third < Fraction::new(1, 2) && Fraction::NONE < third);
+        assert_eq!(third.by(2), Fraction::new(1, 6));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use closc_artefacts::Address;
 
 use super::network::Network;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
 use crate::model::cabling::{Kind, NodeId, SwitchId};
+use crate::model::fact::FactKind;
 use crate::model::switch::IngressFilter;
 use crate::rules::choices::INGRESS_FILTER;
 
@@ -38,7 +38,11 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         let shut = addresses.keys().filter(|address| !open(ingress, **address));
         if let Some(shut) = shut.copied().find(|address| leads(*address)) {
             let message = format!("`{name}` drops packets from its NICs to {shut}");
-            findings.broken(Violation::new(&INGRESS_FILTER, fabric.place(id, About::IngressFilter), message));
+            findings.broken(Violation::new(
+                &INGRESS_FILTER,
+                fabric.place(id, FactKind::IngressFilter),
+                message,
+            ));
         }
         sources(network, id, ingress, &addresses, findings);
     }
@@ -79,7 +83,7 @@ fn sources(
             None => continue,
         };
         let message = format!("`{}`: port `{port}` {message}", fabric.cabling.switch(id));
-        let place = fabric.place(id, About::Source(port));
+        let place = fabric.place(id, FactKind::Source(port));
         findings.broken(Violation::new(&INGRESS_FILTER, place, message));
     }
 }

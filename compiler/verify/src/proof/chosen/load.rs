@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::arrive::{self, Each};
+use super::arrivals::{self, SwitchValues};
 use super::network::{Network, Step};
 use crate::model::cabling::{Kind, Side, SwitchId};
 use crate::model::choice::ClassId;
@@ -51,13 +51,13 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
 }
 
 /// Traffic at a switch, by class from the first of a window.
-type ByClass = Vec<u128>;
+type ClassTraffic = Vec<u128>;
 
 /// Classes whose traffic is divided together.
 type Window = Range<usize>;
 
 /// Share of a next hop: its classes, as indices in the window, with their amounts.
-type ByOneWay = Vec<(usize, u128)>;
+type NextHopShare = Vec<(usize, u128)>;
 
 /// Traffic sent by switches of a plane.
 struct Load<'a> {
@@ -65,7 +65,7 @@ struct Load<'a> {
     /// By switch and slot.
     sent: HashMap<SwitchId, Vec<u128>>,
     /// Traffic at each switch from below, and from above.
-    arrived: [HashMap<SwitchId, ByClass>; 2],
+    arrived: [HashMap<SwitchId, ClassTraffic>; 2],
 }
 
 /// Maximum number of classes in a window. It limits memory, because every switch stores a number for each class of the
@@ -75,7 +75,7 @@ const TOGETHER: usize = 256;
 impl<'a> Load<'a> {
     fn of(network: &'a Network<'a>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Self {
         let mut load = Load { network, sent: HashMap::new(), arrived: [HashMap::new(), HashMap::new()] };
-        let reached = arrive::possible(network, plane, tiers, false);
+        let reached = arrivals::possible(network, plane, tiers, false);
         let senders = |id: &SwitchId| {
             let in_use =
                 network.senders(*id).filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
@@ -93,7 +93,7 @@ impl<'a> Load<'a> {
     fn window(
         &mut self,
         tiers: &[Vec<SwitchId>; 3],
-        (senders, reached): (&[(SwitchId, usize)], &Each<Bits>),
+        (senders, reached): (&[(SwitchId, usize)], &SwitchValues<Bits>),
         window: &Window,
     ) {
         let network = self.network;
@@ -104,7 +104,7 @@ impl<'a> Load<'a> {
                 let nics = if reached { network.classes.nics[class].len() } else { 0 };
                 WHOLE * (senders * nics) as u128
             };
-            let own: ByClass = window.clone().map(to).collect();
+            let own: ClassTraffic = window.clone().map(to).collect();
             self.divide(*id, Side::Lower, &own, window);
         }
         for (tier, from) in [(Tier::T1, Side::Lower), (Tier::T2, Side::Lower), (Tier::T1, Side::Upper)] {
@@ -129,12 +129,12 @@ impl<'a> Load<'a> {
             };
             let own = row.classes.runs().iter().flat_map(within).map(|class| class - window.start);
             let arrived = own.map(|class| (class, arrived[class]));
-            let arrived: ByOneWay = arrived.filter(|(_, parts)| *parts > 0).collect();
+            let arrived: NextHopShare = arrived.filter(|(_, parts)| *parts > 0).collect();
             if all == 0 || arrived.is_empty() {
                 continue;
             }
             // Next hops of equal weight get the same share, which saves divisions.
-            let mut shares: BTreeMap<u32, ByOneWay> = BTreeMap::new();
+            let mut shares: BTreeMap<u32, NextHopShare> = BTreeMap::new();
             for way in row.ways.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
                 let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::forward::carry::carries;
-use crate::model::cabling::{Cable, CableId, Kind, Party, Side, SwitchId};
+use crate::model::cabling::{Cable, CableId, DeviceId, Kind, Side, SwitchId};
 use crate::model::choice::{Atoms, Choice, ClassId, Classes, Row};
 use crate::model::destinations::Destinations;
 use crate::model::fabric::Fabric;
@@ -36,13 +36,13 @@ pub(crate) struct Network<'a> {
 /// Returns the number and address of each NIC, with a mark. NICs have the same mark if they are connected to the same
 /// switches and the same of their cables are drained. A result for one NIC of a class therefore holds for all of them,
 /// in a part and in the complete fabric.
-fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64)> {
-    let mut marks: HashMap<Vec<(Party, bool)>, u64> = HashMap::new();
+fn marked_nics(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64)> {
+    let mut marks: HashMap<Vec<(DeviceId, bool)>, u64> = HashMap::new();
     let mut named = Vec::with_capacity(destinations.nics.len());
     for (number, nic) in destinations.nics.iter().enumerate() {
         let Some(address) = nic.address else { continue };
         let cables = nic.cables.iter().map(|id| fabric.cabling.cable(*id));
-        let above: Vec<(Party, bool)> = cables.map(|cable| (cable.upper.party, cable.drained)).collect();
+        let above: Vec<(DeviceId, bool)> = cables.map(|cable| (cable.upper.party, cable.drained)).collect();
         let next = marks.len() as u64;
         named.push((number as u32, address, *marks.entry(above).or_insert(next)));
     }
@@ -73,7 +73,7 @@ impl<'a> Network<'a> {
     pub(crate) fn new(fabric: &'a Fabric, said: &[Option<u8>], wiring: Option<StatedWiring>) -> Self {
         let destinations = Destinations::find(fabric);
         let carries = carried(fabric);
-        let named = named(fabric, &destinations);
+        let named = marked_nics(fabric, &destinations);
         let prefixes: hashbrown::HashSet<closc_artefacts::Prefix> = fabric
             .switches
             .iter()
@@ -139,10 +139,10 @@ impl<'a> Network<'a> {
             return Step::Lost(Some(cable_id));
         }
         match cable.ends(side).1.party {
-            Party::Node(_) => {
+            DeviceId::Node(_) => {
                 self.destinations.at(cable_id).map_or(Step::Lost(None), |nic| Step::Nic(nic, cable_id))
             }
-            Party::Switch(id) => Step::Switch { id, up: side == Side::Lower },
+            DeviceId::Switch(id) => Step::Switch { id, up: side == Side::Lower },
         }
     }
 
@@ -175,8 +175,8 @@ impl<'a> Network<'a> {
             self.destinations.nics[nic as usize].cables.iter().map(|id| self.fabric.cabling.cable(*id));
         let mut here = cables.filter(|cable| cable.plane == plane);
         match here.next()?.upper.party {
-            Party::Switch(id) => Some(id),
-            Party::Node(_) => None,
+            DeviceId::Switch(id) => Some(id),
+            DeviceId::Node(_) => None,
         }
     }
 
@@ -204,16 +204,16 @@ impl<'a> Network<'a> {
 /// Returns for each cable whether it carries frames upwards and downwards.
 fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
     let over = |cable: &Cable, side: Side| match cable.ends(side).0.party {
-        Party::Node(node) if fabric.node(node).is_none() => {
+        DeviceId::Node(node) if fabric.node(node).is_none() => {
             let port = fabric.end_state(cable.upper);
             let facts = fabric.facts(cable.upper);
             port.is_some_and(|port| port.configured)
                 && facts.is_some_and(|facts| facts.up && facts.faces_nic != Some(false))
         }
-        Party::Switch(id) if fabric.switch(id).is_some_and(|switch| !switch.language.addresses) => {
+        DeviceId::Switch(id) if fabric.switch(id).is_some_and(|switch| !switch.language.addresses) => {
             carries(fabric, cable, side, Gateway::Unneeded)
         }
-        Party::Node(_) | Party::Switch(_) => carries(fabric, cable, side, Gateway::Peer),
+        DeviceId::Node(_) | DeviceId::Switch(_) => carries(fabric, cable, side, Gateway::Peer),
     };
     let both = |at| {
         let cable = fabric.cabling.cable(CableId(at));
@@ -227,9 +227,9 @@ fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
 fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let switches = fabric.switches.len();
     let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();
-    let number = |party: Party| match party {
-        Party::Switch(id) => id.0,
-        Party::Node(id) => switches as u32 + id.0,
+    let number = |party: DeviceId| match party {
+        DeviceId::Switch(id) => id.0,
+        DeviceId::Node(id) => switches as u32 + id.0,
     };
     for cable in fabric.cabling.cables().filter(|cable| cable.kind != Kind::T1T2) {
         let (a, b) =

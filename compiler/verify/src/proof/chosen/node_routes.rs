@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use closc_artefacts::{Address, Family, Prefix};
 
 use crate::finding::{Findings, Violation};
-use crate::model::cabling::{CableId, NodeId, Party, SwitchId};
+use crate::model::cabling::{CableId, DeviceId, NodeId, SwitchId};
 use crate::model::choice::{ClassId, Row};
 use crate::model::destinations::Destination;
 use crate::model::place::Place;
@@ -21,10 +21,10 @@ use crate::rules::choices::{NODE_ROUTES, SHARE};
 use crate::rules::hosts::NETWORK;
 
 /// Destinations to which cables lead from each T0.
-type FromT0s = HashMap<SwitchId, Reach>;
+type T0Reach = HashMap<SwitchId, Reach>;
 
 /// Compares the routes of every node with the cables from its T0s.
-pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
+pub(crate) fn check(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
     let fabric = network.fabric;
     let file = |node: NodeId, file: &str| {
         let name = fabric.cabling.nodes[node.0 as usize].as_str();
@@ -74,7 +74,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
 /// Compares the routes of packets from one NIC with the cables from its T0s.
 fn one(
     network: &Network<'_>,
-    from_t0s: &FromT0s,
+    from_t0s: &T0Reach,
     (nic, address): (&Destination, Address),
     own: &[RouteView<'_>],
     place: &dyn Fn(Option<Prefix>) -> Place,
@@ -110,7 +110,7 @@ fn one(
 
 /// Packets of unbound sockets, for example of new connections, use routes that set the source address. Without these
 /// routes a node cannot initiate connections.
-fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
+fn unbound(network: &Network<'_>, from_t0s: &T0Reach, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();
     for nic in &network.destinations.nics {
@@ -171,7 +171,7 @@ fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeRe
 /// Compares the routes of packets from one NIC with the cables.
 struct NodeReader<'a> {
     network: &'a Network<'a>,
-    from_t0s: &'a FromT0s,
+    from_t0s: &'a T0Reach,
     node: NodeId,
     cables: &'a [CableId],
 }
@@ -181,10 +181,10 @@ impl NodeReader<'_> {
     fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
         let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
         let leads = cables.filter(|cable| all || !cable.drained).filter(|cable| match cable.upper.party {
-            Party::Switch(t0) => {
+            DeviceId::Switch(t0) => {
                 self.from_t0s.get(&t0).is_some_and(|from| from[usize::from(all)].get(class as usize))
             }
-            Party::Node(_) => false,
+            DeviceId::Node(_) => false,
         });
         leads.map(|cable| cable.plane).collect()
     }

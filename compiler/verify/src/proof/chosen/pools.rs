@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::network::Network;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::fact::FactKind;
 use crate::model::switch::RouteView;
 use crate::rules::choices::{NOBODY, POOL};
 
@@ -41,7 +41,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             let pool = pool.map_or("the pool of NICs".to_owned(), |pool| format!("`{pool}`"));
             Violation::new(
                 &POOL,
-                fabric.place(id, About::Routes),
+                fabric.place(id, FactKind::Routes),
                 format!("`{name}`: {pool} is not a blackhole"),
             )
         });
@@ -53,7 +53,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         for route in switch.other_routes.iter().filter(outside) {
             let text = route.prefix.to_string();
             let message = format!("`{name}`: `{text}` is not inside the pool of NICs, and uses a cable");
-            findings.broken(Violation::new(&NOBODY, fabric.place(id, About::Route(&text)), message));
+            findings.broken(Violation::new(&NOBODY, fabric.place(id, FactKind::Route(&text)), message));
         }
     }
 }

@@ -8,9 +8,9 @@ use closc_artefacts::{Family, Prefix};
 
 use super::place::FILE;
 use super::qos::Refusal;
-use crate::model::bgp::{Bfd, Entry, LONGEST, Lengths, Matched, Process, Remote};
+use crate::model::bgp::{Bfd, Entry, LONGEST, Lengths, PrefixMatch, Process, Remote};
 use crate::model::device::{Device, FaultKind};
-use crate::read::bgp::{Agreed, Instance, Known, Names, Said};
+use crate::read::bgp::{Instance, Names, NeighbourEntry, NeighbourTerms, RouteMapClause};
 use crate::read::value::{self, parse};
 
 /// Maximum of `maximum-paths` in EOS (pyavd's schema, `router_bgp.maximum_paths`).
@@ -36,11 +36,11 @@ pub(super) struct BgpReader<'a> {
 }
 
 /// Result of an accepted command: the mode that it opens, if any.
-type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
+type ModeResult<'a> = Result<Option<Node<'a>>, Refusal>;
 
 impl<'a> BgpReader<'a> {
     /// Processes a command outside of all modes.
-    pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
+    pub(super) fn top(&mut self, words: &[&'a str]) -> ModeResult<'a> {
         match words {
             ["ip", "community-list", name, "permit", "GSHUT" | "65535:0"] => {
                 self.names.drained.insert(name);
@@ -69,7 +69,7 @@ impl<'a> BgpReader<'a> {
     }
 
     /// Processes a command inside a mode.
-    pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
+    pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> ModeResult<'a> {
         match (node, words) {
             (Node::Prefixes(family, name), ["seq", number, action, prefix, rest @ ..]) => {
                 let entry = entry(action, value::prefix(family, prefix)?, rest)?;
@@ -120,7 +120,7 @@ impl<'a> BgpReader<'a> {
             ["neighbor", "interface", port, "peer-group", group, "remote-as", asn] => {
                 bgp.agreed(port).group = Some(group);
                 let remote = Some(Remote::As(parse(asn)?));
-                bgp.neighbours.push(Known { name: port, remote, link_local_only: true });
+                bgp.neighbours.push(NeighbourEntry { name: port, remote, link_local_only: true });
             }
             ["neighbor", name, "peer", "group"] => {
                 bgp.groups.entry(name).or_default();
@@ -167,7 +167,7 @@ impl<'a> BgpReader<'a> {
 }
 
 /// Terms of a neighbour or a group, outside of an address family.
-fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn session<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
         ["bfd"] => agreed.bfd = Some(""),
@@ -197,7 +197,7 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
 }
 
 /// Terms of a neighbour or a group for an address family.
-fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn family<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = Some(true),
         ["route-map", name, "in"] => agreed.accepted = Some(name),
@@ -208,7 +208,7 @@ fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal>
     Ok(())
 }
 
-fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn clause<'a>(said: &mut RouteMapClause<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
         ["match", command @ ("ip" | "ipv6"), "address", "prefix-list", name] => {
@@ -259,7 +259,7 @@ fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
         ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
-    Ok(Entry { permit: permit(action)?, matched: Matched::Within { net: net.trunc(), from, to } })
+    Ok(Entry { permit: permit(action)?, matched: PrefixMatch::Within { net: net.trunc(), from, to } })
 }
 
 #[cfg(test)]
@@ -270,8 +270,8 @@ mod tests {
     fn an_entry_without_lengths_is_one_prefix() {
         let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
         let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
-            Matched::Within { from, to, .. } => (from, to),
-            Matched::Own(_) => unreachable!("nothing is announced"),
+            PrefixMatch::Within { from, to, .. } => (from, to),
+            PrefixMatch::Own(_) => unreachable!("nothing is announced"),
         };
         assert_eq!(of(&[]), (32, 32));
         assert_eq!(of(&["eq", "64"]), (64, 64));

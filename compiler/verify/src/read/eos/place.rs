@@ -1,7 +1,7 @@
 //! Identities of facts in `eos.conf`.
 
-use crate::model::about::{About, Term};
-use crate::model::place::{Fact, Follow, Step};
+use crate::model::fact::{FactKind, Term};
+use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::blocks;
 
 /// The file.
@@ -12,58 +12,58 @@ fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
 }
 
 /// Returns the facts of a subject, the main one first.
-pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
+pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
     let interface =
         |name: &str, step: Step| Fact::Path(vec![format!("interface {name}").as_str().into(), step]);
     let top = |step: Step| Fact::Path(vec![step]);
     let follow = |follow, port: &str, name: &str| Fact::Setting {
-        follow: Follow(follow),
+        follow: SettingResolver(follow),
         port: port.to_owned(),
         name: name.to_owned(),
     };
     vec![match about {
-        About::Device
-        | About::Settings
-        | About::Global(_)
-        | About::Counter(_)
-        | About::IngressFilter
-        | About::Source(_) => top(Step::start("hostname")),
-        About::Port(name) => {
+        FactKind::Device
+        | FactKind::Settings
+        | FactKind::Global(_)
+        | FactKind::Counter(_)
+        | FactKind::IngressFilter
+        | FactKind::Source(_) => top(Step::start("hostname")),
+        FactKind::Port(name) => {
             let lines = ["mtu ", "speed ", "error-correction ", "no shutdown", "shutdown"];
             return lines.map(|line| interface(name, Step::start(line))).into();
         }
-        About::Neighbour(name) | About::Mac(name) => {
+        FactKind::Neighbour(name) | FactKind::Mac(name) => {
             Fact::Path(vec![format!("interface {name}").as_str().into()])
         }
-        About::Peer(name) | About::Description(name) => interface(name, Step::start("description ")),
-        About::Address(name) => interface(name, Step::ip(" address ")),
-        About::Qos(name) => interface(name, Step::start("service-profile ")),
-        About::Setting(port, name) => follow(setting, port, name),
-        About::Length(name) | About::Headroom(name) => follow(setting, name, "headroom"),
-        About::Pools => top(Step::start("platform trident mmu ")),
-        About::Loopback => interface("Loopback0", Step::ip(" address ")),
-        About::Management => {
+        FactKind::Peer(name) | FactKind::Description(name) => interface(name, Step::start("description ")),
+        FactKind::Address(name) => interface(name, Step::ip(" address ")),
+        FactKind::Qos(name) => interface(name, Step::start("service-profile ")),
+        FactKind::Setting(port, name) => follow(setting, port, name),
+        FactKind::Length(name) | FactKind::Headroom(name) => follow(setting, name, "headroom"),
+        FactKind::Pools => top(Step::start("platform trident mmu ")),
+        FactKind::Loopback => interface("Loopback0", Step::ip(" address ")),
+        FactKind::Management => {
             let address = Fact::Path(vec![Step::start("interface Management"), Step::ip(" address ")]);
             return vec![address, top(Step::ip(" route vrf "))];
         }
-        About::Route(prefix) | About::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
-        About::Routes => top(Step::ip(" route ")),
-        About::Segment(_) | About::Segments | About::Stated(_) => return Vec::new(),
-        About::Balance => top(Step::start("ip hardware fib load-balance")),
-        About::Bgp => bgp([]),
-        About::Terms(port, term) => return terms(port, term),
-        About::Session(name) => bgp([Step::start(format!("neighbor interface {name} "))]),
-        About::Network(prefix) => {
+        FactKind::Route(prefix) | FactKind::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
+        FactKind::Routes => top(Step::ip(" route ")),
+        FactKind::Segment(_) | FactKind::Segments | FactKind::Stated(_) => return Vec::new(),
+        FactKind::Balance => top(Step::start("ip hardware fib load-balance")),
+        FactKind::Bgp => bgp([]),
+        FactKind::Terms(port, term) => return terms(port, term),
+        FactKind::Session(name) => bgp([Step::start(format!("neighbor interface {name} "))]),
+        FactKind::Network(prefix) => {
             bgp([Step::start("address-family "), format!("network {prefix}").as_str().into()])
         }
-        About::Filters => top(Step::start("route-map ")),
+        FactKind::Filters => top(Step::start("route-map ")),
     }]
 }
 
 /// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
     let group = |name: &str| {
-        vec![Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() }]
+        vec![Fact::Setting { follow: SettingResolver(group), port: port.to_owned(), name: name.to_owned() }]
     };
     match term {
         Term::Times => vec![bgp([Step::start("timers bgp ")])],

@@ -5,8 +5,8 @@
 
 use closc_artefacts::Prefix;
 
-use crate::model::bgp::{Bandwidth, Bfd, Entry, Matched, Process, Remote};
-use crate::read::bgp::{Agreed, Instance, Known, Names, Said, length};
+use crate::model::bgp::{Bandwidth, Bfd, Entry, PrefixMatch, Process, Remote};
+use crate::read::bgp::{Instance, Names, NeighbourEntry, NeighbourTerms, RouteMapClause, length};
 use crate::read::value::{self, family as family_of, parse};
 
 /// A node of the command tree.
@@ -42,7 +42,7 @@ impl From<String> for Refusal {
 }
 
 /// Result of an accepted command: the node that it opens, if any.
-type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
+type NodeResult<'a> = Result<Option<Node<'a>>, Refusal>;
 
 /// Reads commands one by one.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ pub(super) struct BgpReader<'a> {
 
 impl<'a> BgpReader<'a> {
     /// Processes a command at the top of the file.
-    pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
+    pub(super) fn top(&mut self, words: &[&'a str]) -> NodeResult<'a> {
         match words {
             ["bfd"] => return Ok(Some(Node::Bfd)),
             [command, "prefix-list", name, "seq", number, action, prefix, rest @ ..] => {
@@ -90,7 +90,7 @@ impl<'a> BgpReader<'a> {
     }
 
     /// Processes a command inside a node.
-    pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
+    pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> NodeResult<'a> {
         match (node, words) {
             (Node::Bfd, ["profile", name]) => {
                 self.names.profiles.entry(name).or_default();
@@ -186,12 +186,12 @@ fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Re
         }
         _ => return Err(Refusal::Unknown),
     };
-    bgp.neighbours.push(Known { name, remote, link_local_only });
+    bgp.neighbours.push(NeighbourEntry { name, remote, link_local_only });
     Ok(())
 }
 
 /// Terms of a neighbour or a group, outside of an address family.
-fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn process<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["peer-group", group] => agreed.group = Some(group),
         ["description", ..] => {}
@@ -205,7 +205,7 @@ fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
 }
 
 /// Terms of a neighbour or a group for an address family.
-fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn family<'a>(agreed: &mut NeighbourTerms<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = Some(true),
         ["maximum-prefix", limit] => agreed.limit = Some((parse(limit)?, None)),
@@ -230,7 +230,7 @@ fn profile(bfd: &mut Bfd, words: &[&str]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
+fn clause<'a>(said: &mut RouteMapClause<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
         ["match", command, "address", "prefix-list", name] => {
@@ -273,7 +273,7 @@ fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
         ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
-    Ok(Entry { permit: permit(action)?, matched: Matched::Within { net: net.trunc(), from, to } })
+    Ok(Entry { permit: permit(action)?, matched: PrefixMatch::Within { net: net.trunc(), from, to } })
 }
 
 #[cfg(test)]
@@ -284,8 +284,8 @@ mod tests {
     fn an_entry_without_lengths_is_one_prefix() {
         let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
         let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
-            Matched::Within { from, to, .. } => (from, to),
-            Matched::Own(_) => unreachable!("nothing is announced"),
+            PrefixMatch::Within { from, to, .. } => (from, to),
+            PrefixMatch::Own(_) => unreachable!("nothing is announced"),
         };
         assert_eq!(of(&[]), (32, 32));
         assert_eq!(of(&["ge", "64"]), (64, 128));

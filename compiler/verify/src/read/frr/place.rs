@@ -1,7 +1,7 @@
 //! Identities of facts in `frr.conf`, or in the kernel files beside it.
 
-use crate::model::about::{About, Term};
-use crate::model::place::{Fact, Follow, Step};
+use crate::model::fact::{FactKind, Term};
+use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::{blocks, linux};
 
 /// Addresses, routes and segments.
@@ -12,7 +12,7 @@ fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
 }
 
 /// Returns the file, and the facts of a subject, the main one first.
-pub(crate) fn facts(about: About<'_>) -> (&'static str, Vec<Fact>) {
+pub(crate) fn facts(about: FactKind<'_>) -> (&'static str, Vec<Fact>) {
     let interface =
         |name: &str, step: Step| Fact::Path(vec![format!("interface {name}").as_str().into(), step]);
     let top = |step: Step| Fact::Path(vec![step]);
@@ -21,45 +21,48 @@ pub(crate) fn facts(about: About<'_>) -> (&'static str, Vec<Fact>) {
         Fact::Path(outside.into_iter().chain(steps).collect())
     };
     let fact = match about {
-        About::Device
-        | About::Management
-        | About::Stated(_)
-        | About::Settings
-        | About::Global(_)
-        | About::Counter(_)
-        | About::Pools
-        | About::IngressFilter
-        | About::Source(_) => top(Step::start("hostname")),
-        About::Peer(name) | About::Description(name) => interface(name, Step::start("description ")),
-        About::Address(name) => interface(name, Step::ip(" address ")),
-        About::Loopback => interface("lo", Step::ip(" address ")),
-        About::Route(prefix) | About::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
-        About::Routes => top(Step::ip(" route ")),
-        About::Segment(prefix) => segments(vec![Step::start(format!("sid {prefix} "))]),
-        About::Segments => segments(Vec::new()),
-        About::Balance => return (FILE, Vec::new()),
-        About::Bgp => bgp([]),
-        About::Terms(port, term) => return (FILE, terms(port, term)),
-        About::Session(name) => bgp([Step::start(format!("neighbor {name} interface "))]),
-        About::Network(prefix) => {
+        FactKind::Device
+        | FactKind::Management
+        | FactKind::Stated(_)
+        | FactKind::Settings
+        | FactKind::Global(_)
+        | FactKind::Counter(_)
+        | FactKind::Pools
+        | FactKind::IngressFilter
+        | FactKind::Source(_) => top(Step::start("hostname")),
+        FactKind::Peer(name) | FactKind::Description(name) => interface(name, Step::start("description ")),
+        FactKind::Address(name) => interface(name, Step::ip(" address ")),
+        FactKind::Loopback => interface("lo", Step::ip(" address ")),
+        FactKind::Route(prefix) | FactKind::Blackhole(prefix) => top(Step::ip(format!(" route {prefix} "))),
+        FactKind::Routes => top(Step::ip(" route ")),
+        FactKind::Segment(prefix) => segments(vec![Step::start(format!("sid {prefix} "))]),
+        FactKind::Segments => segments(Vec::new()),
+        FactKind::Balance => return (FILE, Vec::new()),
+        FactKind::Bgp => bgp([]),
+        FactKind::Terms(port, term) => return (FILE, terms(port, term)),
+        FactKind::Session(name) => bgp([Step::start(format!("neighbor {name} interface "))]),
+        FactKind::Network(prefix) => {
             bgp([Step::start("address-family "), format!("network {prefix}").as_str().into()])
         }
-        About::Filters => top(Step::start("route-map ")),
-        About::Port(_)
-        | About::Neighbour(_)
-        | About::Length(_)
-        | About::Qos(_)
-        | About::Setting(..)
-        | About::Headroom(_)
-        | About::Mac(_) => return linux::place::find(about),
+        FactKind::Filters => top(Step::start("route-map ")),
+        FactKind::Port(_)
+        | FactKind::Neighbour(_)
+        | FactKind::Length(_)
+        | FactKind::Qos(_)
+        | FactKind::Setting(..)
+        | FactKind::Headroom(_)
+        | FactKind::Mac(_) => return linux::place::find(about),
     };
     (FILE, vec![fact])
 }
 
 /// Returns the facts of a term of sessions. Sessions of a peer group share its terms.
 fn terms(port: &str, term: Term) -> Vec<Fact> {
-    let group =
-        |name: &str| Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() };
+    let group = |name: &str| Fact::Setting {
+        follow: SettingResolver(group),
+        port: port.to_owned(),
+        name: name.to_owned(),
+    };
     match term {
         Term::Times => vec![bgp([Step::start("timers bgp ")])],
         Term::Bfd => {

@@ -24,7 +24,7 @@ pub(crate) struct Host<'a> {
     /// Its ports.
     pub(crate) ports: Vec<Port<'a>>,
     /// Routes to first segments.
-    pub(crate) first: Vec<First<'a>>,
+    pub(crate) first: Vec<FirstSegmentRoute<'a>>,
     /// Segments whose packets it decapsulates.
     pub(crate) decapsulates: Vec<(Prefix, &'a str)>,
     /// Prefixes it drops.
@@ -41,7 +41,7 @@ pub(crate) struct Host<'a> {
 
 /// A route to a first segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct First<'a> {
+pub(crate) struct FirstSegmentRoute<'a> {
     pub(crate) prefix: Prefix,
     pub(crate) text: &'a str,
     pub(crate) gateway: Option<Address>,
@@ -158,7 +158,7 @@ fn command<'a>(
             if (Scope { metric: scope.metric, ..Scope::default() }) != scope {
                 return Err(ReadError::at(number, format!("`{text}` has a source of its own")));
             }
-            host.first.push(First {
+            host.first.push(FirstSegmentRoute {
                 prefix,
                 text,
                 gateway: hop.gateway,

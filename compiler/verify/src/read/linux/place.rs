@@ -1,8 +1,8 @@
 //! Identities of facts in `ip.batch`, or in the `tc.batch` beside it.
 
 use super::queues;
-use crate::model::about::About;
-use crate::model::place::{Fact, Follow, Step};
+use crate::model::fact::FactKind;
+use crate::model::place::{Fact, SettingResolver, Step};
 use crate::read::blocks;
 
 /// Ports, addresses, neighbours, routes.
@@ -13,46 +13,50 @@ pub(crate) const FILE: &str = closc_artefacts::paths::IP_BATCH;
 pub(crate) const SEGMENT_DEVICE: &str = "sr0";
 
 /// Returns the file, and the facts of a subject.
-pub(crate) fn find(about: About<'_>) -> (&'static str, Vec<Fact>) {
+pub(crate) fn find(about: FactKind<'_>) -> (&'static str, Vec<Fact>) {
     let start = |text: String| Step::Start(text);
     let around = |text: &str, part: String| Step::Around(text.to_owned(), part);
     let step = match about {
-        About::Qos(name) | About::Setting(name, _) => {
+        FactKind::Qos(name) | FactKind::Setting(name, _) => {
             return (queues::FILE, vec![Fact::Path(vec![start(format!("qdisc replace dev {name} root"))])]);
         }
-        About::Device
-        | About::Management
-        | About::Stated(_)
-        | About::Settings
-        | About::Global(_)
-        | About::Counter(_)
-        | About::Pools
-        | About::Balance
-        | About::Bgp
-        | About::Terms(..)
-        | About::Session(_)
-        | About::Network(_)
-        | About::Filters
-        | About::IngressFilter
-        | About::Source(_) => return (FILE, Vec::new()),
-        About::Port(name) => {
+        FactKind::Device
+        | FactKind::Management
+        | FactKind::Stated(_)
+        | FactKind::Settings
+        | FactKind::Global(_)
+        | FactKind::Counter(_)
+        | FactKind::Pools
+        | FactKind::Balance
+        | FactKind::Bgp
+        | FactKind::Terms(..)
+        | FactKind::Session(_)
+        | FactKind::Network(_)
+        | FactKind::Filters
+        | FactKind::IngressFilter
+        | FactKind::Source(_) => return (FILE, Vec::new()),
+        FactKind::Port(name) => {
             return (
                 FILE,
-                vec![Fact::Setting { follow: Follow(port), port: name.to_owned(), name: String::new() }],
+                vec![Fact::Setting {
+                    follow: SettingResolver(port),
+                    port: name.to_owned(),
+                    name: String::new(),
+                }],
             );
         }
-        About::Length(name) | About::Headroom(name) | About::Mac(name) => {
+        FactKind::Length(name) | FactKind::Headroom(name) | FactKind::Mac(name) => {
             start(format!("link set dev {name} "))
         }
-        About::Peer(name) | About::Description(name) => start(format!("# {name} -- ")),
-        About::Address(name) => around("address replace ", format!(" dev {name} ")),
-        About::Neighbour(name) => around("neighbour replace ", format!(" dev {name} ")),
-        About::Loopback => around("address replace ", format!(" dev {SEGMENT_DEVICE} ")),
-        About::Route(prefix) => start(format!("route replace {prefix} ")),
-        About::Blackhole(prefix) => start(format!("route replace blackhole {prefix}")),
-        About::Routes => start("# One route for each neighbour".to_owned()),
-        About::Segment(prefix) => start(format!("route replace {prefix} encap")),
-        About::Segments => around("route replace ", " encap seg6local".to_owned()),
+        FactKind::Peer(name) | FactKind::Description(name) => start(format!("# {name} -- ")),
+        FactKind::Address(name) => around("address replace ", format!(" dev {name} ")),
+        FactKind::Neighbour(name) => around("neighbour replace ", format!(" dev {name} ")),
+        FactKind::Loopback => around("address replace ", format!(" dev {SEGMENT_DEVICE} ")),
+        FactKind::Route(prefix) => start(format!("route replace {prefix} ")),
+        FactKind::Blackhole(prefix) => start(format!("route replace blackhole {prefix}")),
+        FactKind::Routes => start("# One route for each neighbour".to_owned()),
+        FactKind::Segment(prefix) => start(format!("route replace {prefix} encap")),
+        FactKind::Segments => around("route replace ", " encap seg6local".to_owned()),
     };
     (FILE, vec![Fact::Path(vec![step])])
 }

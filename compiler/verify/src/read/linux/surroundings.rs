@@ -89,7 +89,7 @@ const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 /// which segments are bound.
 ///
 /// Rules by source belong to nodes with IPv4 addresses and are read with the node.
-fn made(devices: &str, rules: bool) -> Option<(String, String)> {
+fn device_fault(devices: &str, rules: bool) -> Option<(String, String)> {
     let lines = match batch::read(devices) {
         Ok(lines) => lines,
         Err(error) => return Some((String::new(), error.message)),
@@ -125,7 +125,7 @@ pub(crate) fn faults(
     family: Family,
 ) -> Vec<(&'static str, String, String)> {
     let rules = !forwards && family == Family::V4;
-    let made = made(devices, rules).map(|(needle, message)| (DEVICES, needle, message));
+    let made = device_fault(devices, rules).map(|(needle, message)| (DEVICES, needle, message));
     made.into_iter().chain(kernel(settings, forwards, family)).collect()
 }
 
@@ -154,7 +154,7 @@ fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, 
         }
     }
     faults.extend(lines(settings).filter_map(|(key, value)| {
-        let message = match known(&key, forwards) {
+        let message = match allowed_value(&key, forwards) {
             Some(wanted) if wanted == value => return None,
             Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
             None => format!("`{key}` is not a setting that the proof models"),
@@ -190,7 +190,7 @@ fn forwarding(forwards: bool) -> &'static str {
 }
 
 /// Returns the allowed value of a setting; `None` for an unknown one.
-fn known(key: &str, forwards: bool) -> Option<&'static str> {
+fn allowed_value(key: &str, forwards: bool) -> Option<&'static str> {
     if let Some((_, value)) = [Family::V4, Family::V6].map(spread).into_iter().find(|(name, _)| *name == key)
     {
         return Some(value);

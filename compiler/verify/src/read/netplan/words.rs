@@ -39,20 +39,20 @@ pub(crate) const SITE: &[SiteGroup] = &[
 /// Checks every keyword.
 pub(super) fn check(text: &str, file: &Value) -> Result<(), ReadError> {
     let words = Words { text };
-    words.known(Some(file), &["network"], "the file")?;
+    words.reject_unknown_keys(Some(file), &["network"], "the file")?;
     let network = file.get("network");
-    words.known(network, &NETWORK, "`network`")?;
+    words.reject_unknown_keys(network, &NETWORK, "`network`")?;
     let ethernets = network.and_then(|network| network.get("ethernets")?.as_object());
     for (name, ethernet) in ethernets.into_iter().flatten() {
         let known: Vec<&str> = ETHERNET
             .into_iter()
             .chain(SITE.iter().flat_map(|group| group.settings.iter().copied()))
             .collect();
-        words.known(Some(ethernet), &known, &format!("`{name}`"))?;
-        words.known(ethernet.get("match"), &MATCH, &format!("what `{name}` matches"))?;
+        words.reject_unknown_keys(Some(ethernet), &known, &format!("`{name}`"))?;
+        words.reject_unknown_keys(ethernet.get("match"), &MATCH, &format!("what `{name}` matches"))?;
         for (list, known) in [("routes", &ROUTE[..]), ("routing-policy", &POLICY)] {
             for row in ethernet.get(list).and_then(Value::as_array).into_iter().flatten() {
-                words.known(Some(row), known, &format!("`{list}` of `{name}`"))?;
+                words.reject_unknown_keys(Some(row), known, &format!("`{list}` of `{name}`"))?;
             }
         }
     }
@@ -65,7 +65,12 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// Checks that every key of a mapping is known, or has an empty value.
-    fn known(&self, mapping: Option<&Value>, known: &[&str], what: &str) -> Result<(), ReadError> {
+    fn reject_unknown_keys(
+        &self,
+        mapping: Option<&Value>,
+        known: &[&str],
+        what: &str,
+    ) -> Result<(), ReadError> {
         let Some(mapping) = mapping.and_then(Value::as_object) else { return Ok(()) };
         let strange = mapping.iter().find(|(word, value)| !known.contains(&word.as_str()) && !empty(value));
         strange.map_or(Ok(()), |(word, _)| Err(self.unknown(word, what)))

@@ -16,31 +16,31 @@ use crate::read::error::ReadError;
 const BUILT_IN: [&str; 2] = ["acl-default-dos", "acl-default-whitelist"];
 
 /// A packet to the switch itself that the fabric needs.
-struct Needed {
+struct RequiredPacket {
     what: &'static str,
     protocols: &'static [&'static str],
     /// The field with the port, and the port as number and as keyword.
     port: Option<(&'static str, [&'static str; 2])>,
 }
 
-const NEEDED: [Needed; 4] = [
-    Needed { what: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
-    Needed {
+const NEEDED: [RequiredPacket; 4] = [
+    RequiredPacket { what: "neighbour discovery", protocols: &["icmpv6", "ipv6-icmp", "58"], port: None },
+    RequiredPacket {
         what: "BGP of a neighbour that called",
         protocols: &["tcp", "6"],
         port: Some(("dest-port", ["179", "bgp"])),
     },
-    Needed {
+    RequiredPacket {
         what: "BGP of a neighbour that was called",
         protocols: &["tcp", "6"],
         port: Some(("source-port", ["179", "bgp"])),
     },
-    Needed { what: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
+    RequiredPacket { what: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
 ];
 
 /// Whether a rule matches a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Matches {
+enum MatchResult {
     Never,
     Perhaps,
     Always,
@@ -91,10 +91,10 @@ fn refused(list: &Value<'_>) -> Vec<&'static str> {
     let mut rules: Vec<(u32, &Value<'_>)> =
         rules.map(|(number, rule)| (number.parse().unwrap_or(0), rule)).collect();
     rules.sort_by_key(|(number, _)| *number);
-    let drops = |needed: &&Needed| {
+    let drops = |needed: &&RequiredPacket| {
         for (_, rule) in &rules {
             let matches = matches(rule.get("match"), needed);
-            if matches == Matches::Never {
+            if matches == MatchResult::Never {
                 continue;
             }
             let action = rule.get("action").and_then(Value::as_object);
@@ -105,7 +105,7 @@ fn refused(list: &Value<'_>) -> Vec<&'static str> {
             if !does("permit") {
                 return true;
             }
-            if matches == Matches::Always {
+            if matches == MatchResult::Always {
                 return false;
             }
         }
@@ -114,23 +114,23 @@ fn refused(list: &Value<'_>) -> Vec<&'static str> {
     NEEDED.iter().filter(drops).map(|needed| needed.what).collect()
 }
 
-fn matches(value: Option<&Value<'_>>, needed: &Needed) -> Matches {
+fn matches(value: Option<&Value<'_>>, needed: &RequiredPacket) -> MatchResult {
     let none = Map::default();
     let whole = value.and_then(Value::as_object).unwrap_or(&none);
     let ip = whole.get("ip").and_then(Value::as_object).unwrap_or(&none);
     let text = |value: &Value<'_>| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let is_other = ip.get("protocol").is_some_and(|own| !needed.protocols.contains(&text(own).as_str()));
     if is_other {
-        return Matches::Never;
+        return MatchResult::Never;
     }
     let mut understood = whole.iter().all(|(key, _)| key == "ip");
     for (key, value) in ip.iter() {
         match key {
             "protocol" => {}
-            "tcp" | "udp" if !needed.protocols.contains(&key) => return Matches::Never,
+            "tcp" | "udp" if !needed.protocols.contains(&key) => return MatchResult::Never,
             "tcp" | "udp" => {
                 for (side, ports) in value.as_object().into_iter().flat_map(Map::iter) {
-                    let Some((own, words)) = &needed.port else { return Matches::Never };
+                    let Some((own, words)) = &needed.port else { return MatchResult::Never };
                     let ports: Vec<&str> =
                         ports.as_object().into_iter().flat_map(Map::iter).map(|(port, _)| port).collect();
                     let has = |port: &&str| words.contains(port) || port.eq_ignore_ascii_case("any");
@@ -141,7 +141,7 @@ fn matches(value: Option<&Value<'_>>, needed: &Needed) -> Matches {
                         is_range || if side == *own { has(port) } else { is_high }
                     };
                     if !ports.iter().any(may) {
-                        return Matches::Never;
+                        return MatchResult::Never;
                     }
                     understood &= side == *own && ports.iter().any(has);
                 }
@@ -149,7 +149,7 @@ fn matches(value: Option<&Value<'_>>, needed: &Needed) -> Matches {
             _ => understood = false,
         }
     }
-    if understood { Matches::Always } else { Matches::Perhaps }
+    if understood { MatchResult::Always } else { MatchResult::Perhaps }
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use super::fields::{Fields, canonical};
 use super::interface::Panel;
 use super::place::{FILE, undefined};
 use super::value::Value;
-use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Matched, Neighbour, Process, Remote};
+use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Neighbour, PrefixMatch, Process, Remote};
 use crate::model::device::{Device, FaultKind};
-use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
+use crate::read::bgp::{Instance, Names, NeighbourEntry, NeighbourTerms, RouteMapClause, faults, length};
 use crate::read::error::ReadError;
 use crate::read::value;
 
@@ -127,7 +127,7 @@ impl<'v> Bgp<'v> {
                 // As in FRR: without lengths, a prefix matches itself. With one length, the other limit is its own
                 // length or the longest.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
-                let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
+                let matched = PrefixMatch::Within { net: net.trunc(), from: least.unwrap_or(own), to };
                 known.insert(sequence(&rules, number)?, Entry { permit, matched });
             }
             list.finish(device);
@@ -190,7 +190,7 @@ impl<'v> Bgp<'v> {
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 rule.take("description");
-                let mut said = Said::default();
+                let mut said = RouteMapClause::default();
                 let action = rule.below("action")?;
                 let actions: Vec<String> = action.set()?;
                 said.clause.permit = match &actions[..] {
@@ -243,7 +243,7 @@ impl<'v> Bgp<'v> {
         self.family = if bgp.process.family == Some(Family::V4) { V4 } else { V6 };
         let groups = own.below("peer-group")?;
         for (name, value) in groups.entries() {
-            let mut agreed = Agreed { interval_s, connect_s, ..Agreed::default() };
+            let mut agreed = NeighbourTerms { interval_s, connect_s, ..NeighbourTerms::default() };
             self.agreed(&mut agreed, Fields::of(groups.path(name), Some(value))?, device)?;
             bgp.groups.insert(name, agreed);
         }
@@ -286,10 +286,10 @@ impl<'v> Bgp<'v> {
                 Some(value) => value.as_u64().and_then(|asn| u32::try_from(asn).ok()).map(Remote::As),
                 None => None,
             };
-            let mut agreed = Agreed { group, ..Agreed::default() };
+            let mut agreed = NeighbourTerms { group, ..NeighbourTerms::default() };
             self.agreed(&mut agreed, neighbour, device)?;
             bgp.agreed.insert(name, agreed);
-            bgp.neighbours.push(Known { name, remote, link_local_only });
+            bgp.neighbours.push(NeighbourEntry { name, remote, link_local_only });
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<'v> Bgp<'v> {
     /// Reads the terms of a neighbour or a group.
     fn agreed(
         &self,
-        agreed: &mut Agreed<'v>,
+        agreed: &mut NeighbourTerms<'v>,
         mut own: Fields<'v>,
         device: &mut Device<'_>,
     ) -> Result<(), ReadError> {
@@ -384,7 +384,11 @@ fn announcements(timers: &mut Fields<'_>) -> Result<Option<u16>, ReadError> {
 }
 
 /// Reads the match conditions and actions of a clause.
-fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
+fn clause<'v>(
+    said: &mut RouteMapClause<'v>,
+    rule: &mut Fields<'v>,
+    device: &mut Device<'_>,
+) -> Result<(), ReadError> {
     let mut matched = rule.below("match")?;
     said.family = match matched.text("type")? {
         None => None,

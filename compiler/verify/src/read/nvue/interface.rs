@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use closc_artefacts::Prefix;
 use ipnet::IpNet;
 
-use super::adaptive::{self, Adaptive};
+use super::adaptive::{self, AdaptiveRouting};
 use super::fields::{Fields, Path};
 use super::place::{FILE, fact, path};
 use super::value::Value;
@@ -22,7 +22,7 @@ const LANES: u32 = 8;
 
 /// Settings of a port, besides its address.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Attached {
+pub(super) struct PortSettings {
     pub(super) marks: Option<String>,
     pub(super) scheduler: Option<String>,
     pub(super) remark: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Panel {
     ports: Ports<'static>,
     /// Ports and lanes of split cages; `None` for a disabled cage.
     cages: BTreeMap<String, Option<(u32, u8)>>,
-    attached: BTreeMap<u16, Attached>,
+    attached: BTreeMap<u16, PortSettings>,
     /// A setting in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
     dialects: [Option<String>; 2],
 }
@@ -65,7 +65,7 @@ impl Panel {
     }
 
     /// Records which releases accept the syntax of a setting.
-    pub(super) fn note_dialect(&mut self, name: &str, adaptive: Adaptive) {
+    pub(super) fn note_dialect(&mut self, name: &str, adaptive: AdaptiveRouting) {
         self.dialects[usize::from(!adaptive.is_old)].get_or_insert_with(|| name.to_owned());
     }
 
@@ -219,7 +219,7 @@ impl Panel {
     }
 
     /// Checks properties that depend on several interfaces.
-    pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, Attached> {
+    pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, PortSettings> {
         let mut faults = Vec::new();
         if let [Some(before), Some(after)] = &self.dialects {
             let message = format!("`{before}` is written as before 5.15, and `{after}` as from then on");
@@ -316,7 +316,7 @@ fn odd_link(name: &str, key: &str, value: &str) -> ReadError {
 }
 
 /// Reads the profiles of a port.
-fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, ReadError> {
+fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<PortSettings, ReadError> {
     let mut qos = own.below("qos")?;
     let mut profile = |key: &'static str, device: &mut Device<'_>| -> Result<Option<String>, ReadError> {
         let mut below = qos.below(key)?;
@@ -338,7 +338,7 @@ fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, R
     let trims = eligible.below("traffic-class")?.set()?;
     eligible.finish(device);
     trim.finish(device);
-    Ok(Attached { marks, scheduler, remark, pauses, watched, trims })
+    Ok(PortSettings { marks, scheduler, remark, pauses, watched, trims })
 }
 
 /// Returns whether a name is that of a single port. NVUE also accepts lists and ranges, such as `swp1-4,7`.

@@ -1,7 +1,7 @@
 //! Identities of facts in `nvue.yaml`.
 
-use crate::model::about::{About, Term};
-use crate::model::place::{Fact, Follow, Step, Target};
+use crate::model::fact::{FactKind, Term};
+use crate::model::place::{Fact, SettingResolver, Step, Target};
 use crate::read::yaml;
 
 /// The file.
@@ -27,61 +27,63 @@ fn first(keys: &[&str]) -> Vec<Step> {
 }
 
 /// Returns the facts of a subject, the main one first.
-pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
+pub(super) fn facts(about: FactKind<'_>) -> Vec<Fact> {
     let bgp = |keys: &[&str]| fact(&[&BGP[..], keys].concat());
     let any = |keys: &[&str]| Fact::Path(first(keys));
     let read = |follow: fn(&str, &str, &str) -> Vec<Vec<Step>>, port: &str, name: &str| Fact::Setting {
-        follow: Follow(follow),
+        follow: SettingResolver(follow),
         port: port.to_owned(),
         name: name.to_owned(),
     };
     let setting = |port: &str, name: &str| read(self::setting, port, name);
     vec![match about {
-        About::Device | About::Stated(_) | About::IngressFilter | About::Source(_) => {
+        FactKind::Device | FactKind::Stated(_) | FactKind::IngressFilter | FactKind::Source(_) => {
             fact(&["system", "hostname"])
         }
-        About::Port(name) => {
+        FactKind::Port(name) => {
             let link = |key| fact(&["interface", name, "link", key]);
             let state = any(&["interface", name, "link", "state"]);
             return std::iter::once(state).chain(["mtu", "speed", "fec"].map(link)).collect();
         }
-        About::Neighbour(name) | About::Mac(name) => fact(&["interface", name]),
-        About::Peer(name) | About::Description(name) => fact(&["interface", name, "description"]),
-        About::Address(name) => read(address, name, "address"),
-        About::Qos(name) => fact(&["interface", name, "qos"]),
-        About::Setting(port, name) => setting(port, name),
-        About::Length(name) => setting(name, "cable length"),
-        About::Headroom(name) => setting(name, "headroom"),
-        About::Pools => fact(&["qos", "traffic-pool"]),
-        About::Settings | About::Global(_) | About::Counter(_) => fact(&["system"]),
-        About::Loopback => read(address, "lo", "address"),
-        About::Management => return ["address", "gateway"].map(|key| read(address, "eth0", key)).into(),
-        About::Route(prefix) | About::Blackhole(prefix) => {
+        FactKind::Neighbour(name) | FactKind::Mac(name) => fact(&["interface", name]),
+        FactKind::Peer(name) | FactKind::Description(name) => fact(&["interface", name, "description"]),
+        FactKind::Address(name) => read(address, name, "address"),
+        FactKind::Qos(name) => fact(&["interface", name, "qos"]),
+        FactKind::Setting(port, name) => setting(port, name),
+        FactKind::Length(name) => setting(name, "cable length"),
+        FactKind::Headroom(name) => setting(name, "headroom"),
+        FactKind::Pools => fact(&["qos", "traffic-pool"]),
+        FactKind::Settings | FactKind::Global(_) | FactKind::Counter(_) => fact(&["system"]),
+        FactKind::Loopback => read(address, "lo", "address"),
+        FactKind::Management => return ["address", "gateway"].map(|key| read(address, "eth0", key)).into(),
+        FactKind::Route(prefix) | FactKind::Blackhole(prefix) => {
             let route = ["vrf", "default", "router", "static", prefix];
             return vec![fact(&route), any(&[&route[..], &["via"]].concat())];
         }
-        About::Routes => fact(&["vrf", "default", "router", "static"]),
-        About::Segment(prefix) => fact(&["router", "segment-routing", "static", "srv6-sid", prefix]),
-        About::Segments => fact(&["router", "segment-routing"]),
-        About::Balance => fact(&["router", "adaptive-routing"]),
-        About::Bgp => bgp(&[]),
-        About::Terms(_, Term::Identifier) => {
+        FactKind::Routes => fact(&["vrf", "default", "router", "static"]),
+        FactKind::Segment(prefix) => fact(&["router", "segment-routing", "static", "srv6-sid", prefix]),
+        FactKind::Segments => fact(&["router", "segment-routing"]),
+        FactKind::Balance => fact(&["router", "adaptive-routing"]),
+        FactKind::Bgp => bgp(&[]),
+        FactKind::Terms(_, Term::Identifier) => {
             return vec![bgp(&["router-id"]), fact(&["router", "bgp", "router-id"])];
         }
-        About::Terms(_, Term::Times) => return ["keepalive", "hold"].map(|key| bgp(&["timers", key])).into(),
-        About::Terms(_, Term::Interval) => bgp(&["timers", "route-advertisement"]),
-        About::Terms(_, Term::Connect) => bgp(&["timers", "connection-retry"]),
-        About::Terms(_, Term::Restart) => {
+        FactKind::Terms(_, Term::Times) => {
+            return ["keepalive", "hold"].map(|key| bgp(&["timers", key])).into();
+        }
+        FactKind::Terms(_, Term::Interval) => bgp(&["timers", "route-advertisement"]),
+        FactKind::Terms(_, Term::Connect) => bgp(&["timers", "connection-retry"]),
+        FactKind::Terms(_, Term::Restart) => {
             let keys = ["mode", "restart-time", "stale-routes-time"];
             return keys.map(|key| fact(&["router", "bgp", "graceful-restart", key])).into();
         }
-        About::Terms(port, Term::Bfd) => read(bfd, port, ""),
-        About::Terms(port, Term::Limit) => read(inbound, port, "maximum"),
-        About::Terms(port, Term::Rest) => read(inbound, port, "reestablish-wait"),
-        About::Terms(port, Term::Filters) => read(filters, port, ""),
-        About::Session(name) => bgp(&["neighbor", name]),
-        About::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
-        About::Filters => fact(&["router", "policy", "route-map"]),
+        FactKind::Terms(port, Term::Bfd) => read(bfd, port, ""),
+        FactKind::Terms(port, Term::Limit) => read(inbound, port, "maximum"),
+        FactKind::Terms(port, Term::Rest) => read(inbound, port, "reestablish-wait"),
+        FactKind::Terms(port, Term::Filters) => read(filters, port, ""),
+        FactKind::Session(name) => bgp(&["neighbor", name]),
+        FactKind::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
+        FactKind::Filters => fact(&["router", "policy", "route-map"]),
     }]
 }
 
@@ -144,7 +146,7 @@ fn of_families(text: &str, port: &str, keys: &[Step]) -> Vec<Vec<Step>> {
 
 /// Returns the place of a reference to something undefined, and of the definitions of its kind.
 pub(super) fn undefined(kind: &str, name: &str) -> Target {
-    Fact::Setting { follow: Follow(references), port: kind.to_owned(), name: name.to_owned() }.into()
+    Fact::Setting { follow: SettingResolver(references), port: kind.to_owned(), name: name.to_owned() }.into()
 }
 
 /// Returns the paths of the references to a name of a kind, and of its definition.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::{Fields, canonical};
-use super::interface::Attached;
+use super::interface::PortSettings;
 use super::place::{FILE, fact};
 use crate::model::device::{Device, FaultKind};
 use crate::model::place::Fact;
@@ -292,11 +292,11 @@ impl QosReader {
     }
 
     /// Returns the profiles of a port: its own, or else those of all ports.
-    fn effective(&self, own: &Attached) -> Attached {
+    fn effective(&self, own: &PortSettings) -> PortSettings {
         let or = |own: &Option<String>, is_there: bool| {
             own.clone().or_else(|| is_there.then(|| ALL_PORTS.to_owned()))
         };
-        Attached {
+        PortSettings {
             marks: or(&own.marks, self.marks.contains_key(ALL_PORTS)),
             scheduler: or(&own.scheduler, self.schedulers.contains_key(ALL_PORTS)),
             remark: or(&own.remark, self.remarks.contains_key(ALL_PORTS)),
@@ -306,9 +306,13 @@ impl QosReader {
     }
 
     /// Resolves the names, sets the index of each port, and reports undefined profiles.
-    pub(super) fn finish(&self, attached: &BTreeMap<u16, Attached>, device: &mut Device<'_>) -> QosConfig {
+    pub(super) fn finish(
+        &self,
+        attached: &BTreeMap<u16, PortSettings>,
+        device: &mut Device<'_>,
+    ) -> QosConfig {
         let mut config = QosConfig::default();
-        let mut known: BTreeMap<Attached, u16> = BTreeMap::new();
+        let mut known: BTreeMap<PortSettings, u16> = BTreeMap::new();
         let mut lost: BTreeMap<String, Fact> = BTreeMap::new();
         for (at, own) in attached {
             let own = &self.effective(own);
@@ -355,7 +359,7 @@ impl QosReader {
         config
     }
 
-    fn port(&self, own: &Attached) -> PortQos {
+    fn port(&self, own: &PortSettings) -> PortQos {
         let mut settings = self.settings.clone();
         let scheduler = own.scheduler.as_ref().and_then(|name| self.schedulers.get(name));
         for (queue, served) in scheduler.into_iter().flatten() {

@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::read::nvue::LANGUAGE;
 
-    fn judged(above: &[&str], key: &str, value: serde_json::Value) -> (Vec<String>, Vec<String>) {
+    fn judge_setting(above: &[&str], key: &str, value: serde_json::Value) -> (Vec<String>, Vec<String>) {
         let mut device = Device::new(&LANGUAGE);
         judge(above, key, &value.into(), &mut device);
         (device.not_judged, device.faults.into_iter().map(|fault| fault.message).collect())
@@ -351,7 +351,7 @@ mod tests {
             ("config", json!({ "auto-save": { "state": "enabled" } })),
         ] {
             assert_eq!(
-                judged(&["set", "system"], key, value),
+                judge_setting(&["set", "system"], key, value),
                 (vec![format!("`system.{key}` in `{FILE}`")], vec![])
             );
         }
@@ -367,7 +367,7 @@ mod tests {
             ("aaa", json!("all"), "system.aaa"),
             ("forwarding", json!({ "hash-seed": 7 }), "system.forwarding"),
         ] {
-            let (named, faults) = judged(&["set", "system"], key, value);
+            let (named, faults) = judge_setting(&["set", "system"], key, value);
             assert_eq!((named.len(), faults.len()), (0, 1), "{key}: {named:?} {faults:?}");
             assert!(faults[0].starts_with(&format!("`{at}`")), "{key}: {faults:?}");
         }

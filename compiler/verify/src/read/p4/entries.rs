@@ -35,7 +35,7 @@ fn string(message: &Message<'_>, field: &str) -> String {
 
 /// An entity of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Written<'n> {
+pub(crate) enum P4Entity<'n> {
     /// An entry of a table.
     Entry(Entry<'n>),
     /// A member of an action profile: its id and its action.
@@ -59,7 +59,7 @@ pub(crate) struct Entry<'n> {
     pub(crate) table: &'n str,
     /// Match fields by name.
     pub(crate) key: Vec<(&'n str, Match)>,
-    pub(crate) does: Does<'n>,
+    pub(crate) does: EntryAction<'n>,
     /// Whether it is the default entry.
     pub(crate) default: bool,
     /// The meter of the entry.
@@ -93,7 +93,7 @@ pub(crate) enum Match {
 
 /// Action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Does<'n> {
+pub(crate) enum EntryAction<'n> {
     Action(Action<'n>),
     Group(u64),
     Member(u64),
@@ -140,7 +140,10 @@ impl Entry<'_> {
 }
 
 /// Reads the entities of a file, each with its line.
-pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
+pub(crate) fn read<'n>(
+    text: &str,
+    names: &'n PipelineNames,
+) -> Result<Vec<(usize, P4Entity<'n>)>, ReadError> {
     let request = textproto::read(text)?;
     request.check(&REQUEST)?;
     let mut all = Vec::new();
@@ -156,9 +159,9 @@ pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usiz
     Ok(all)
 }
 
-fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written<'n>, ReadError> {
+fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<P4Entity<'n>, ReadError> {
     if let Some(entry) = entity.message("table_entry") {
-        return self::entry(entry, names).map(Written::Entry);
+        return self::entry(entry, names).map(P4Entity::Entry);
     }
     let profile = |message: &Message<'_>| {
         let id = message.number("action_profile_id");
@@ -168,7 +171,7 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
     };
     if let Some(member) = entity.message("action_profile_member") {
         let action = member.message("action").ok_or("a member without an action")?;
-        return Ok(Written::Member {
+        return Ok(P4Entity::Member {
             profile: profile(member)?,
             id: member.number("member_id"),
             action: self::action(action, names)?,
@@ -176,7 +179,7 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
     }
     if let Some(group) = entity.message("action_profile_group") {
         let members = group.messages("members").map(|(each, _)| member(each));
-        return Ok(Written::Group {
+        return Ok(P4Entity::Group {
             profile: profile(group)?,
             id: group.number("group_id"),
             members: members.collect::<Result<_, ReadError>>()?,
@@ -221,11 +224,11 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
         );
     }
     let does = match entry.message("action") {
-        None => Does::Nothing,
+        None => EntryAction::Nothing,
         Some(action) => match (action.message("action"), action.word("action_profile_group_id")) {
-            (Some(direct), _) => Does::Action(self::action(direct, names)?),
-            (None, Some(_)) => Does::Group(action.number("action_profile_group_id")),
-            (None, None) => Does::Member(action.number("action_profile_member_id")),
+            (Some(direct), _) => EntryAction::Action(self::action(direct, names)?),
+            (None, Some(_)) => EntryAction::Group(action.number("action_profile_group_id")),
+            (None, None) => EntryAction::Member(action.number("action_profile_member_id")),
         },
     };
     let default = entry.word("is_default_action") == Some("true");

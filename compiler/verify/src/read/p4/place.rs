@@ -1,50 +1,50 @@
 //! Finds the place of a subject in `entries.txtpb`.
 
-use crate::model::about::About;
+use crate::model::fact::FactKind;
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::ENTRIES;
 
 /// Returns the texts to search for: the comment above an entry contains its names.
-pub(crate) fn needles(about: About<'_>) -> Vec<String> {
+pub(crate) fn needles(about: FactKind<'_>) -> Vec<String> {
     let entry = |table: &str, key: String| vec![format!("# + {table}  {key}")];
     let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
     match about {
-        About::Device
-        | About::Loopback
-        | About::Management
-        | About::Stated(_)
-        | About::Settings
-        | About::Global(_)
-        | About::Counter(_)
-        | About::Pools
-        | About::Balance
-        | About::Bgp
-        | About::Terms(..)
-        | About::Session(_)
-        | About::Network(_)
-        | About::Filters => Vec::new(),
-        About::Port(name) | About::Length(name) => {
+        FactKind::Device
+        | FactKind::Loopback
+        | FactKind::Management
+        | FactKind::Stated(_)
+        | FactKind::Settings
+        | FactKind::Global(_)
+        | FactKind::Counter(_)
+        | FactKind::Pools
+        | FactKind::Balance
+        | FactKind::Bgp
+        | FactKind::Terms(..)
+        | FactKind::Session(_)
+        | FactKind::Network(_)
+        | FactKind::Filters => Vec::new(),
+        FactKind::Port(name) | FactKind::Length(name) => {
             entry("ingress.port_role", format!("ingress_port={} ", number(name)))
         }
-        About::Address(name)
-        | About::Peer(name)
-        | About::Description(name)
-        | About::Mac(name)
-        | About::Neighbour(name) => entry("ingress.nexthop", format!("nexthop_id={} ", number(name))),
-        About::Route(prefix) | About::Blackhole(prefix) => {
+        FactKind::Address(name)
+        | FactKind::Peer(name)
+        | FactKind::Description(name)
+        | FactKind::Mac(name)
+        | FactKind::Neighbour(name) => entry("ingress.nexthop", format!("nexthop_id={} ", number(name))),
+        FactKind::Route(prefix) | FactKind::Blackhole(prefix) => {
             entry("ingress.ipv6_route", format!("dst={prefix} "))
         }
-        About::Routes => vec!["# + ingress.ipv6_route ".to_owned()],
-        About::IngressFilter => vec!["# + ingress.nic_destination ".to_owned()],
-        About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
-        About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
-        About::Setting(name, setting) => {
+        FactKind::Routes => vec!["# + ingress.ipv6_route ".to_owned()],
+        FactKind::IngressFilter => vec!["# + ingress.nic_destination ".to_owned()],
+        FactKind::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
+        FactKind::Segment(_) | FactKind::Segments => vec!["# + ingress.my_sid ".to_owned()],
+        FactKind::Setting(name, setting) => {
             let port = number(name);
             self::setting(&port, setting)
                 .unwrap_or_else(|| entry("egress.trim", format!("egress_port={port} ")))
         }
-        About::Qos(name) | About::Headroom(name) => {
+        FactKind::Qos(name) | FactKind::Headroom(name) => {
             entry("egress.trim", format!("egress_port={} ", number(name)))
         }
     }

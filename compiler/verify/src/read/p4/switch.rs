@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use closc_artefacts::{Address, Prefix};
 
-use super::entries::{self, Action, Does, Entry, Match, Member, Written};
-use crate::model::about::About;
+use super::entries::{self, Action, Entry, EntryAction, Match, Member, P4Entity};
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Route, Segment, Via};
+use crate::model::fact::FactKind;
 use crate::model::language::Language;
 use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
@@ -23,7 +23,7 @@ pub(crate) struct Dialect {
     /// The file.
     pub(crate) file: &'static str,
     /// Text to search for in it.
-    pub(crate) needles: fn(About<'_>) -> Vec<String>,
+    pub(crate) needles: fn(FactKind<'_>) -> Vec<String>,
     pub(crate) thresholds: Thresholds,
 }
 
@@ -116,9 +116,9 @@ impl Reader {
 }
 
 impl Reader {
-    fn take(&mut self, written: Written<'_>) -> Result<(), ReadError> {
+    fn take(&mut self, written: P4Entity<'_>) -> Result<(), ReadError> {
         match written {
-            Written::Entry(entry) => {
+            P4Entity::Entry(entry) => {
                 if !self.seen.insert(format!("{} {:?}", entry.table, entry.key)) {
                     let line = entry.lines.key.last().copied().unwrap_or(entry.lines.table);
                     return Err(ReadError::at(
@@ -129,12 +129,12 @@ impl Reader {
                 self.entry(&entry)
             }
             // P4Runtime rejects the insertion of an entry that exists.
-            Written::Member { profile, id, action } => {
+            P4Entity::Member { profile, id, action } => {
                 let nexthop = argument(&action, "nexthop_id")?;
                 let before = self.members.insert(id, nexthop);
                 before.map_or(Ok(()), |_| Err(format!("`{profile}` has two members {id}").into()))
             }
-            Written::Group { profile, id, members } => {
+            P4Entity::Group { profile, id, members } => {
                 let before = self.profile_groups.insert(id, members);
                 before.map_or(Ok(()), |_| Err(format!("`{profile}` has two groups {id}").into()))
             }
@@ -150,10 +150,10 @@ impl Reader {
                 format!("an entry of `{}` has a meter that the proof does not model", entry.table).into()
             );
         }
-        if let Does::Group(group) = entry.does {
+        if let EntryAction::Group(group) = entry.does {
             return self.group(entry, group);
         }
-        let Does::Action(action) = &entry.does else {
+        let EntryAction::Action(action) = &entry.does else {
             return Err(format!("an entry of `{}` without an action", entry.table).into());
         };
         match (short(entry.table), short(action.name)) {
@@ -196,7 +196,7 @@ impl Reader {
 
     /// Processes an entry of a table with meters; `None` for other tables.
     fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), ReadError>> {
-        let Does::Action(action) = &entry.does else { return None };
+        let EntryAction::Action(action) = &entry.does else { return None };
         match (short(entry.table), short(action.name)) {
             ("punt_limit", "limit_punts") => Some(self.punt_limit(entry)),
             ("nic_class", "limit_class") => Some(self.nic_class(entry, action)),
@@ -316,7 +316,7 @@ impl Reader {
             };
             if lost || via == Via::Many(Vec::new()) {
                 let message = format!("`{text}` has a next hop or group that is not there");
-                let needles = (self.dialect.needles)(About::Route(&text));
+                let needles = (self.dialect.needles)(FactKind::Route(&text));
                 self.device.fault(FaultKind::Dangling, self.dialect.file, needles, message);
                 continue;
             }

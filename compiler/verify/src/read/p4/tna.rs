@@ -4,12 +4,12 @@
 
 use super::switch::{self, Dialect, argument};
 use super::{TABLES, entries::Action, number, place};
-use crate::model::about::About;
 use crate::model::device::Device;
+use crate::model::fact::FactKind;
 use crate::model::language::{Language, Spreading};
 use crate::model::place::Target;
 use crate::read::error::{ReadError, text};
-use crate::read::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
+use crate::read::language_reader::{Files, LanguageReader, Pipeline, ReaderContext, RequiredFile, always};
 
 /// The file.
 const FILE: &str = closc_artefacts::paths::TNA_ENTRIES;
@@ -33,34 +33,36 @@ static LANGUAGE: Language = Language {
 static DIALECT: Dialect = Dialect { language: &LANGUAGE, file: FILE, needles, thresholds };
 
 /// The language module.
-pub(crate) static ROOM: Room = Room {
+pub(crate) static ROOM: LanguageReader = LanguageReader {
     language: &LANGUAGE,
-    files: &[Wanted { name: FILE, with: always }],
+    files: &[RequiredFile { name: FILE, with: always }],
     pipeline: Some(&PIPELINE),
     site: &[],
     read,
 };
 
-fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Device<'a>, ReadError> {
+fn read<'a>(files: &Files<'a>, circumstances: &ReaderContext<'_>) -> Result<Device<'a>, ReadError> {
     let names = circumstances.pipeline(&PIPELINE)?;
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+fn find(about: FactKind<'_>, _: bool) -> (&'static str, Target) {
     (FILE, needles(about).into())
 }
 
 /// As in `fabric`, except that a next hop is found by its port instead of its id, and QoS by the ECN thresholds.
-fn needles(about: About<'_>) -> Vec<String> {
+fn needles(about: FactKind<'_>) -> Vec<String> {
     let ecn = |name: &str| vec![format!("# + egress.ecn  egress_port={} ", number(name))];
     match about {
-        About::Address(name)
-        | About::Peer(name)
-        | About::Description(name)
-        | About::Mac(name)
-        | About::Neighbour(name) => vec![format!("-> set_nexthop(port={}, ", number(name))],
-        About::Qos(name) | About::Headroom(name) => ecn(name),
-        About::Setting(name, setting) => place::setting(number(name), setting).unwrap_or_else(|| ecn(name)),
+        FactKind::Address(name)
+        | FactKind::Peer(name)
+        | FactKind::Description(name)
+        | FactKind::Mac(name)
+        | FactKind::Neighbour(name) => vec![format!("-> set_nexthop(port={}, ", number(name))],
+        FactKind::Qos(name) | FactKind::Headroom(name) => ecn(name),
+        FactKind::Setting(name, setting) => {
+            place::setting(number(name), setting).unwrap_or_else(|| ecn(name))
+        }
         other => place::needles(other),
     }
 }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::{Address, Prefix};
 
 use super::place::{FILE, needles};
-use crate::model::about::About;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Route, Via};
+use crate::model::fact::FactKind;
 use crate::model::pipeline::PipelineNames;
 use crate::read::error::ReadError;
 use crate::read::p4::request::REQUEST;
@@ -418,7 +418,7 @@ impl<'p> Reader<'p> {
                 (RouteAction::NextHop(_), Some([hop])) => Via::One(*hop),
                 (RouteAction::Group(_), Some(hops @ [_, ..])) => Via::Many(hops.to_vec()),
                 _ => {
-                    let needles = needles(About::Route(&text)).unwrap_or_default();
+                    let needles = needles(FactKind::Route(&text)).unwrap_or_default();
                     faults.push((needles, format!("`{text}` has a next hop or group that leads nowhere")));
                     continue;
                 }

@@ -1,44 +1,44 @@
 //! Finds the place of a subject in `pins.txtpb`.
 
-use crate::model::about::About;
+use crate::model::fact::FactKind;
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::PINS_ENTRIES;
 
 /// Returns the texts to search for: the comment above an entry contains its names.
-pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
+pub(crate) fn needles(about: FactKind<'_>) -> Option<Vec<String>> {
     let entry = |table: &str, key: String| Some(vec![format!("{table}  {key}")]);
     match about {
-        About::Route(prefix) | About::Blackhole(prefix) => Some(vec![format!("ipv6_dst={prefix} ")]),
-        About::Routes => Some(vec!["ipv6_table ".to_owned()]),
-        About::Neighbour(name) | About::Address(name) => {
+        FactKind::Route(prefix) | FactKind::Blackhole(prefix) => Some(vec![format!("ipv6_dst={prefix} ")]),
+        FactKind::Routes => Some(vec!["ipv6_table ".to_owned()]),
+        FactKind::Neighbour(name) | FactKind::Address(name) => {
             entry("neighbor_table", format!("router_interface_id=\"{name}\" "))
         }
-        About::Device
-        | About::Loopback
-        | About::Management
-        | About::Settings
-        | About::Global(_)
-        | About::Counter(_)
-        | About::Pools
-        | About::Balance
-        | About::Bgp
-        | About::Terms(..)
-        | About::Session(_)
-        | About::Network(_)
-        | About::Filters
-        | About::Port(_)
-        | About::Length(_)
-        | About::Peer(_)
-        | About::Stated(_)
-        | About::Description(_)
-        | About::Mac(_)
-        | About::IngressFilter
-        | About::Source(_)
-        | About::Segment(_)
-        | About::Segments
-        | About::Qos(_)
-        | About::Setting(..)
-        | About::Headroom(_) => None,
+        FactKind::Device
+        | FactKind::Loopback
+        | FactKind::Management
+        | FactKind::Settings
+        | FactKind::Global(_)
+        | FactKind::Counter(_)
+        | FactKind::Pools
+        | FactKind::Balance
+        | FactKind::Bgp
+        | FactKind::Terms(..)
+        | FactKind::Session(_)
+        | FactKind::Network(_)
+        | FactKind::Filters
+        | FactKind::Port(_)
+        | FactKind::Length(_)
+        | FactKind::Peer(_)
+        | FactKind::Stated(_)
+        | FactKind::Description(_)
+        | FactKind::Mac(_)
+        | FactKind::IngressFilter
+        | FactKind::Source(_)
+        | FactKind::Segment(_)
+        | FactKind::Segments
+        | FactKind::Qos(_)
+        | FactKind::Setting(..)
+        | FactKind::Headroom(_) => None,
     }
 }

@@ -94,7 +94,7 @@ impl AccessLists {
 const RULES: [&str; 2] = ["LINK_ISOLATION_TABLE|DENY_ALL_IPV6", "LINK_ISOLATION_TABLE|PERMIT_ALL_ICMPV6"];
 
 /// Returns the only fields that a row of the list may have, besides its ports.
-fn wanted(key: &str) -> Value {
+fn expected_fields(key: &str) -> Value {
     match key {
         LIST => json!({ "policy_desc": "SRv6_link_isolation", "stage": "ingress", "type": TYPE }),
         TYPE => json!({
@@ -115,7 +115,7 @@ fn compare(table: &'static str, key: &str, found: Option<&Row>, device: &mut Dev
         let message = format!("`{table}|{key}` is missing, so no cable can be isolated");
         return device.fault(FaultKind::Isolation, FILE, Fact::table(table), message);
     };
-    let wanted = wanted(key);
+    let wanted = expected_fields(key);
     let wanted = wanted.as_object().expect("every row is an object");
     let fields: BTreeSet<&String> = wanted.keys().chain(found.0.keys()).collect();
     for field in fields {

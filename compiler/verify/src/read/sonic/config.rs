@@ -27,7 +27,7 @@ use crate::model::language::Language;
 use crate::model::place::{Fact, Step};
 use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str, Value, Words, tables, value};
-use crate::read::sections::{Known, Section};
+use crate::read::sections::{Section, SectionCache};
 use crate::read::value::{parse, split};
 
 /// Reads a file table by table; tables that are cached from another switch are not parsed again. `isolates` states
@@ -35,7 +35,7 @@ use crate::read::value::{parse, split};
 pub(crate) fn read<'a>(
     language: &'static Language,
     bytes: &'a [u8],
-    known: &Known,
+    known: &SectionCache,
     isolates: bool,
 ) -> Result<Device<'a>, ReadError> {
     let mut reader = Reader {
@@ -223,7 +223,7 @@ struct BareRow {}
 
 impl<'a> Reader<'a> {
     /// Processes the table at the start of a text, and returns its length.
-    fn part(&mut self, name: &str, rest: &'a str, known: &Known) -> Result<usize, serde_json::Error> {
+    fn part(&mut self, name: &str, rest: &'a str, known: &SectionCache) -> Result<usize, serde_json::Error> {
         let Some(name) =
             PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&harmless::TABLES).find(|known| **known == name)
         else {
@@ -522,7 +522,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(mut self, known: &Known, isolates: bool) -> Result<Device<'a>, ReadError> {
+    fn finish(mut self, known: &SectionCache, isolates: bool) -> Result<Device<'a>, ReadError> {
         self.own_segments()?;
         let sections: Vec<Arc<Section>> = self.qos.iter().map(|(_, section)| Arc::clone(section)).collect();
         let tables: Vec<(&str, &str)> =

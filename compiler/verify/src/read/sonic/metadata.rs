@@ -20,11 +20,11 @@ pub(super) enum Field {
 }
 
 /// Harmless values of a field; `None` stands for an absent field.
-pub(crate) type Meant = &'static [Option<&'static str>];
+pub(crate) type HarmlessValues = &'static [Option<&'static str>];
 
 /// Fields that affect packets, buffers or announcements, with their permitted values, which have the effect of SONiC's
 /// defaults.
-pub(crate) const MEANT: [(&str, Meant); 17] = [
+pub(crate) const MEANT: [(&str, HarmlessValues); 17] = [
     // Buffers are configured explicitly; the other model computes its own.
     ("buffer_model", &[None, Some("traditional")]),
     ("frr_mgmt_framework_config", &[None, Some("false")]),

@@ -59,7 +59,7 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
 pub(super) type Sources = BTreeMap<String, Vec<Vec<Step>>>;
 
 /// A small table: fields by row.
-type Small = BTreeMap<String, BTreeMap<String, String>>;
+type SmallTable = BTreeMap<String, BTreeMap<String, String>>;
 
 /// A port's row: its table, the rest of its key, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
@@ -106,7 +106,7 @@ pub(super) fn check<'de, D: Deserializer<'de>>(name: &str, json: D) -> Result<()
     if PORT_TABLES.contains(&name) {
         Rows::new(&mut |_, _: &'de RawValue| Ok(())).deserialize(json)
     } else {
-        Small::deserialize(json).map(drop)
+        SmallTable::deserialize(json).map(drop)
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn check<'de, D: Deserializer<'de>>(name: &str, json: D) -> Result<()
 #[derive(Default)]
 struct QosReader<'a> {
     /// The small tables.
-    small: BTreeMap<String, Small>,
+    small: BTreeMap<String, SmallTable>,
     kinds: Vec<Kind<'a>>,
     numbers: HashMap<Kind<'a>, u16>,
     rows: Vec<(u16, u16)>,
@@ -129,7 +129,7 @@ impl<'a> QosReader<'a> {
         if let Some(table) = PORT_TABLES.iter().position(|known| *known == name) {
             return self.table(table, ports, &mut json);
         }
-        let small = Small::deserialize(&mut json)?;
+        let small = SmallTable::deserialize(&mut json)?;
         self.small.insert(name.to_owned(), small);
         Ok(())
     }
@@ -524,7 +524,7 @@ pub(super) fn row(table: &str, number: &str) -> String {
 }
 
 /// Sums the ingress pools.
-fn pools(rows: &Small) -> Pools {
+fn pools(rows: &SmallTable) -> Pools {
     let bytes = |row: &BTreeMap<String, String>, field: &str| row.get(field)?.parse::<u64>().ok();
     let ingress = || rows.values().filter(|row| row.get("type").is_some_and(|kind| kind == "ingress"));
     let sum = |field: &str| ingress().filter_map(|row| bytes(row, field)).reduce(u64::saturating_add);

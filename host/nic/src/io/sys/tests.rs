@@ -131,7 +131,7 @@ fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -
             return found;
         }
         let mut ready = Vec::new();
-        wait(&[Wanted::read(socket.as_raw_fd())], &mut ready, 60_000_000_000);
+        wait(&[PollRequest::read(socket.as_raw_fd())], &mut ready, 60_000_000_000);
         assert_eq!(ready, [true], "the last frame is lost, after {} others", found.len());
     }
 }
@@ -231,7 +231,7 @@ fn frames_come_from_the_interfaces_that_are_named() {
         });
         assert_eq!(end, [1, 1]);
         let mut ready = Vec::new();
-        wait(&[Wanted::read(socket.as_raw_fd())], &mut ready, 60_000_000_000);
+        wait(&[PollRequest::read(socket.as_raw_fd())], &mut ready, 60_000_000_000);
         assert_eq!((inbox.fill(socket.as_fd()), inbox.frame(0).len()), (1, 62));
     });
 }
@@ -285,7 +285,11 @@ fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
         assert_eq!(interface(any.as_fd(), "left").expect("it is there"), ([2, 0, 0, 0, 0, 10], true));
         let (links, mut ready) = (open_links().expect("a socket"), Vec::new());
         ip(&["link", "set", "right", "down"]);
-        wait(&[Wanted::read(any.as_raw_fd()), Wanted::read(links.as_raw_fd())], &mut ready, 60_000_000_000);
+        wait(
+            &[PollRequest::read(any.as_raw_fd()), PollRequest::read(links.as_raw_fd())],
+            &mut ready,
+            60_000_000_000,
+        );
         assert_eq!(ready, [false, true], "a link has changed");
         // The kernel reports the change with a delay.
         while interface(any.as_fd(), "left").expect("it is there").1 {
@@ -306,7 +310,7 @@ fn waiting_for_nothing_or_for_what_is_closed_ends() {
     wait(&[], &mut ready, 0);
     assert!(ready.is_empty());
     let closed = RawFd::MAX;
-    wait(&[Wanted::read(closed), Wanted::read(-1)], &mut ready, u64::MAX);
+    wait(&[PollRequest::read(closed), PollRequest::read(-1)], &mut ready, u64::MAX);
     assert_eq!(ready, [true, false], "what is not a descriptor says so, what is below zero is passed over");
 }
 

@@ -26,17 +26,17 @@ const WORTH_ASKING: u32 = 16;
 
 /// Memory shared with the kernel.
 #[derive(Debug)]
-struct Shared {
+struct SharedMemory {
     at: *mut u8,
     len: usize,
 }
 
 // SAFETY: the mapping is used only through its owner.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedMemory {}
 
-impl Shared {
+impl SharedMemory {
     /// Maps memory of the process, or of a socket at an offset.
-    fn new(len: usize, socket: Option<(&OwnedFd, libc::off_t)>) -> io::Result<Shared> {
+    fn new(len: usize, socket: Option<(&OwnedFd, libc::off_t)>) -> io::Result<SharedMemory> {
         let (kind, fd, offset) = match socket {
             Some((socket, offset)) => (libc::MAP_SHARED, socket.as_raw_fd(), offset),
             None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
@@ -48,7 +48,7 @@ impl Shared {
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Shared { at: at.cast(), len })
+        Ok(SharedMemory { at: at.cast(), len })
     }
 
     /// Returns a pointer to a value at an offset, if it fits.
@@ -63,7 +63,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this length, and no pointer to it remains.
         unsafe { libc::munmap(self.at.cast(), self.len) };
@@ -77,7 +77,7 @@ struct Ring<T> {
     emptied: *const AtomicU32,
     places: *mut T,
     /// Keeps the memory of the pointers mapped.
-    _memory: Shared,
+    _memory: SharedMemory,
 }
 
 // SAFETY: the pointers refer to memory owned by the ring.
@@ -86,7 +86,7 @@ unsafe impl<T: Send> Send for Ring<T> {}
 impl<T: Copy> Ring<T> {
     fn new(socket: &OwnedFd, offset: libc::off_t, at: &libc::xdp_ring_offset) -> io::Result<Ring<T>> {
         let places = PIECES as usize * size_of::<T>();
-        let memory = Shared::new(at.desc as usize + places, Some((socket, offset)))?;
+        let memory = SharedMemory::new(at.desc as usize + places, Some((socket, offset)))?;
         // If the last entry fits, so do all others.
         memory.place::<T>(at.desc + (places - size_of::<T>()) as u64)?;
         Ok(Ring {
@@ -155,7 +155,7 @@ struct Lane {
     sent: Ring<u64>,
     socket: OwnedFd,
     /// This is the last field, so that the socket is closed before the memory is unmapped.
-    pieces: Shared,
+    pieces: SharedMemory,
 }
 
 impl Lane {
@@ -164,7 +164,7 @@ impl Lane {
         let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
         // SAFETY: the kernel just created the descriptor and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        let pieces = Shared::new(PIECES as usize * PIECE, None)?;
+        let pieces = SharedMemory::new(PIECES as usize * PIECE, None)?;
         // SAFETY: zeros are valid: it holds numbers only.
         let mut memory: libc::xdp_umem_reg = unsafe { zeroed() };
         (memory.addr, memory.len, memory.chunk_size) = (pieces.at as u64, pieces.len as u64, PIECE as u32);

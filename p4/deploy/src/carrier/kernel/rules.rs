@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Facts, Family, covers, text};
+use super::{Facts, Family, KernelTarget, covers, text};
 
 /// Last line of a complete output. A kernel without policy routing prints an error and not this line.
 pub(super) const COMPLETE: &str = "complete";
@@ -33,7 +33,7 @@ pub(super) fn section(family: Family) -> String {
 
 /// The addresses of a switch and its fabric that rules are compared with.
 pub(super) struct Scope<'a> {
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a KernelTarget,
     /// Output of `ip -json address`.
     pub(super) addresses: &'a [Value],
     /// Prefixes of the fabric.
@@ -149,7 +149,7 @@ mod tests {
     /// Returns the rules that differ, those that are missing with a sign in front.
     fn found(output: &str, family: Family) -> Vec<String> {
         let ports = PORTS.map(str::to_owned).into();
-        let asked = Asked { ports, ..Asked::default() };
+        let asked = KernelTarget { ports, ..KernelTarget::default() };
         let addresses: Vec<Value> = serde_json::from_str(ADDRESSES).expect("JSON");
         let destinations = DESTINATIONS.map(str::to_owned);
         let scope = Scope { asked: &asked, addresses: &addresses, destinations: &destinations };

@@ -3,8 +3,8 @@
 use std::fs;
 
 use closc_deploy::{
-    DeviceDrift, Fleet, Plan, PushOptions, PushReport, Reached, SonicOptions, drift, open_gate, plan, push,
-    push_plan, silent,
+    DeviceDrift, Fleet, Plan, PushOptions, PushReport, SonicOptions, SwitchConnections, drift, open_gate,
+    plan, push, push_plan, silent,
 };
 use closc_sonic::ConfigDb;
 
@@ -245,7 +245,8 @@ async fn a_saved_plan_has_the_file_and_is_refused_where_routing_moved() {
         ssh_config: Some(switch.path("ssh_config").display().to_string()),
         ..SonicOptions::default()
     };
-    let reached = Reached::new(&switch.inventory("{name}.mgmt"), &*reader(Files::new()), &saved, sonic);
+    let reached =
+        SwitchConnections::new(&switch.inventory("{name}.mgmt"), &*reader(Files::new()), &saved, sonic);
     let reached = reached.expect("it is reached");
     let push =
         async || push_plan(&reached, &saved, &once(), silent(), open_gate()).await.expect("it is there");

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{DeviceIntent, Hop, Target};
 use closc_runtime::Info;
+use closc_runtime::capacity::{CapacityUnit, Excess};
 use closc_runtime::entry::{self, GroupMember};
 use closc_runtime::proto::v1;
-use closc_runtime::room::{Counted, Excess};
 
 use super::super::shares;
 use super::{Form, Ports};
@@ -70,7 +70,7 @@ impl Groups {
         if ids.len() >= usize::from(u16::MAX) {
             let (device, object) = (intent.name.to_string(), PROFILE.to_owned());
             let (needed, size) = (ids.len() as u64, u64::from(u16::MAX));
-            let excess = Excess { object, what: Counted::Entries, needed, size };
+            let excess = Excess { object, what: CapacityUnit::Entries, needed, size };
             return Err(EntriesError::Full { device, excess }.into());
         }
         let forwarding_of = |shares: &Shares| match shares.as_slice() {

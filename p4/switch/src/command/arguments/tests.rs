@@ -118,13 +118,13 @@ fn sample(name: &str) -> &'static str {
 
 /// Returns all spellings of an option: complete, with a separate or attached value, as the shortest unambiguous prefix,
 /// and short.
-fn spellings(known: &[(&'static str, Option<char>, Takes)], index: usize) -> Vec<Vec<String>> {
+fn spellings(known: &[(&'static str, Option<char>, OptionArity)], index: usize) -> Vec<Vec<String>> {
     let (name, short, takes) = known[index];
     let clear =
         |length: &usize| known.iter().filter(|(other, ..)| other.starts_with(&name[..*length])).count();
     let beginning = (1..=name.len()).find(|length| clear(length) == 1).unwrap_or(name.len());
     let longs = [format!("--{name}"), format!("--{}", &name[..beginning])];
-    if takes == Takes::Nothing {
+    if takes == OptionArity::Nothing {
         return longs
             .into_iter()
             .chain(short.map(|short| format!("-{short}")))
@@ -259,7 +259,7 @@ fn every_option_that_bmv2_lists_is_known() {
         for (name, short, has_value) in listed {
             let found = known.iter().find(|(known, ..)| *known == name);
             let (_, letter, takes) = found.unwrap_or_else(|| panic!("`--{name}` is not known"));
-            assert_eq!((*letter, *takes != Takes::Nothing), (short, has_value), "--{name}");
+            assert_eq!((*letter, *takes != OptionArity::Nothing), (short, has_value), "--{name}");
         }
     }
 }

@@ -12,14 +12,14 @@ pub(super) struct Bgp {
     /// Its own announcements.
     pub(super) announces: Vec<String>,
     /// Prefixes accepted from all neighbours: the pool, and the length of prefixes in it.
-    pub(super) accepts: Vec<Accepts>,
+    pub(super) accepts: Vec<AcceptedPrefix>,
     pub(super) sides: Vec<Side>,
     pub(super) sessions: Vec<Session>,
     pub(super) timers: Timers,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Accepts {
+pub(super) struct AcceptedPrefix {
     pub(super) within: String,
     pub(super) length: u8,
 }
@@ -84,7 +84,7 @@ pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
         accepts: bgp
             .accepts
             .iter()
-            .map(|accepted| Accepts { within: accepted.within.to_string(), length: accepted.length })
+            .map(|accepted| AcceptedPrefix { within: accepted.within.to_string(), length: accepted.length })
             .collect(),
         sides: bgp.sides.iter().map(side).collect(),
         sessions: bgp.neighbours.iter().map(session).collect(),

@@ -59,11 +59,11 @@ fn over(route: &Route) -> String {
         return format!("{}{why}", ports(&route.over.iter().collect::<Vec<_>>()));
     }
     let mut parts = Vec::new();
-    for of_weight in alike(&route.over) {
+    for of_weight in equal_hops(&route.over) {
         let left = of_weight[0].left.as_deref().map_or_else(String::new, |left| format!(" ({left} left)"));
         parts.push(format!("weight {}{left}: {}", of_weight[0].weight, ports(&of_weight)));
     }
-    for out in alike(&route.left_out) {
+    for out in equal_hops(&route.left_out) {
         let left = out[0].left.as_deref().unwrap_or("0/1");
         parts.push(format!("left out ({left} left): {}", ports(&out)));
     }
@@ -71,7 +71,7 @@ fn over(route: &Route) -> String {
 }
 
 /// Groups next hops with equal weight and remaining capacity, in the order of their first members.
-fn alike(hops: &[Hop]) -> Vec<Vec<&Hop>> {
+fn equal_hops(hops: &[Hop]) -> Vec<Vec<&Hop>> {
     let mut found: Vec<Vec<&Hop>> = Vec::new();
     for hop in hops {
         match found.iter_mut().find(|same| (same[0].weight, &same[0].left) == (hop.weight, &hop.left)) {

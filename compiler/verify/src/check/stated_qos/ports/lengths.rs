@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Compared, Difference, differs};
+use super::super::{Difference, PortComparison, differs};
 
 /// Minimum length of a queue, in packets of full size.
 const PACKETS: u64 = 1_000;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut faults = served(port);
     let Some(of_port) = port.of_port else {
         faults.push(differs("queues", "is on a side of which no port is stated"));
@@ -38,7 +38,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
 }
 
 /// Bytes per turn of each weighted queue.
-fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
+fn quanta(port: &PortComparison<'_>) -> BTreeMap<u8, u64> {
     let quantum = |(name, value): (&String, &String)| {
         let queue = name.strip_prefix("queue ")?.parse().ok()?;
         Some((queue, value.strip_prefix("quantum ")?.parse().ok()?))
@@ -48,7 +48,7 @@ fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
 
 /// Checks that strict queues are served first, higher ones before lower ones, and that the others share the rest by
 /// weight.
-fn served(port: &Compared<'_>) -> Vec<Difference> {
+fn served(port: &PortComparison<'_>) -> Vec<Difference> {
     let queued = port.queued();
     let mut faults = Vec::new();
     let strict = queued.iter().rev().filter(|(_, class)| class.weight.is_none());

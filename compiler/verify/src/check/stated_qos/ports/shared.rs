@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Compared, Difference, differs};
+use super::super::{Difference, PortComparison, differs};
 use crate::model::stated::StatedClass;
 
 /// The smallest and the largest exponent that have a keyword; the largest means no limit.
@@ -20,7 +20,7 @@ const LOOKS: (u64, u64) = (100, 5_000);
 const BOUNDS: [&str; 5] = ["ingress of ", "egress of ", "watchdog", "pool ", "trimmed "];
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+pub(super) fn faults(port: &PortComparison<'_>) -> Vec<Difference> {
     let mut meant = thresholds(port);
     meant.extend(watchdog(port));
     meant.extend(pools(port));
@@ -47,7 +47,7 @@ fn exponent(text: &str) -> i32 {
     text.parse::<i32>().unwrap_or(i32::MAX).clamp(TAKEN.0, TAKEN.1)
 }
 
-fn thresholds(port: &Compared<'_>) -> BTreeMap<String, String> {
+fn thresholds(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let mut meant: BTreeMap<String, i32> = BTreeMap::new();
     let mut at_least = |name: String, value: i32| {
         let own = meant.entry(name).or_insert(value);
@@ -71,7 +71,7 @@ fn thresholds(port: &Compared<'_>) -> BTreeMap<String, String> {
 }
 
 /// Returns the expected polls of the watchdog: one takes the recovery time, and all together the detection time.
-fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
+fn watchdog(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
     let Some(stated) = stated.filter(|_| lossless) else { return BTreeMap::new() };
@@ -83,7 +83,7 @@ fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
 }
 
 /// Returns the expected pools: two halves of the buffer if any class pauses.
-fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
+fn pools(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     if port.stated.classes.iter().all(|class| class.pauses.is_none()) {
         return BTreeMap::new();
     }
@@ -91,7 +91,7 @@ fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
 }
 
 /// Size of a trimmed packet.
-fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
+fn trimmed(port: &PortComparison<'_>) -> BTreeMap<String, String> {
     let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated.trimmed.is_some());
     let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));
     size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
@@ -99,7 +99,7 @@ fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
 
 /// Checks the class of packets that the switch trimmed. No other packet may have it, because ports rewrite the code
 /// points of all its packets. Its queue is that of the class to which the new code point belongs.
-fn trimmed_class(port: &Compared<'_>) -> Option<Difference> {
+fn trimmed_class(port: &PortComparison<'_>) -> Option<Difference> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;
     let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;

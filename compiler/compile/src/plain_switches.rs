@@ -1,0 +1,38 @@
+//! Switches whose files follow from the counts of a fabric alone.
+//!
+//! In: a plan. Out: [`PlainSwitches`], which finds them. Invariants: the rule is that of [`closc_plan::touch`]. A switch
+//! that no exception and no pin touches has the same files as in a fabric without exceptions and pins.
+
+use std::collections::BTreeSet;
+
+use closc_plan::{ArtefactSet, Plan, touch};
+use closc_topology::Switch;
+
+use crate::meaning::{exceptions, pins};
+
+/// Switches that no exception and no pin touches.
+#[derive(Debug, Clone)]
+pub struct PlainSwitches {
+    touched: BTreeSet<ArtefactSet>,
+}
+
+impl PlainSwitches {
+    /// Finds these switches in a plan.
+    pub fn of(plan: &Plan) -> Self {
+        let mut touched: BTreeSet<ArtefactSet> =
+            pins(plan).map(|(switch, _)| ArtefactSet::Switch(switch)).collect();
+        for (exception, _) in exceptions(plan) {
+            touch(exception, plan.fabric(), &mut |at| {
+                touched.insert(at);
+            });
+        }
+        PlainSwitches { touched }
+    }
+
+    /// Returns whether a switch is one of them.
+    pub fn has(&self, switch: Switch) -> bool {
+        ![ArtefactSet::Switch(switch), ArtefactSet::Plane(switch.plane)]
+            .iter()
+            .any(|touch| self.touched.contains(touch))
+    }
+}

@@ -1,0 +1,139 @@
+//! The fewest cables between T0s and T1s that a growth moves, and a port order that moves no more.
+//!
+//! In: two fabrics. Out: [`MinimalMoves`]. Invariants: the bound holds for every assignment of ports, and without
+//! exceptions and with the same cages the proposed order reaches it.
+//!
+//! The bound: a cable that stays plugged at both ends joins the same T0 and the same T1 in both fabrics. If the old
+//! fabric has `a` cables between the two and the new one has `b`, at most the smaller number stays, whatever the ports
+//! are. So at least `a - b` of them are moved or removed, and the sum over all pairs is a bound for the fabric.
+//!
+//! The order: the new fabric takes the old one as the first entries of its port order. Then the cables with the numbers
+//! below both `a` and `b` keep their ports at the T0 and at the T1, which is the smaller number for each pair.
+
+use std::collections::BTreeMap;
+
+use closc_fabric::Fabric;
+use closc_topology::{Link, PortStage, Switch, TierId, Topology, field};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::population::{MovedCable, Population};
+use crate::words::plural;
+
+/// The moves of a growth between T0s and T1s, and the port order with the fewest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MinimalMoves {
+    /// Cables of the old fabric.
+    pub plugged: u64,
+    /// Cables that any port order moves or removes, at least.
+    pub bound: u64,
+    /// Cables that the new file moves or removes.
+    pub as_written: u64,
+    /// Cables that the work order moves or removes.
+    pub moved: u64,
+    /// Settings to write into the new file; empty if it needs none.
+    pub settings: Vec<SettingValue>,
+}
+
+/// A setting of a fabric file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SettingValue {
+    /// Path of the setting.
+    pub path: String,
+    /// Value in the notation of fabric files.
+    pub value: String,
+}
+
+impl MinimalMoves {
+    /// Compares two fabrics, and returns the new one with the port order that moves the fewest cables.
+    pub fn between(old: &Fabric, new: &Fabric) -> (MinimalMoves, Topology) {
+        let (plugged, bound) = lower_bound(old, new);
+        let as_written = moved(old, new);
+        let topology = new.topology();
+        let unchanged = || {
+            (
+                MinimalMoves { plugged, bound, as_written, moved: as_written, settings: Vec::new() },
+                topology.clone(),
+            )
+        };
+        if as_written <= bound {
+            return unchanged();
+        }
+        let ordered = topology.with_port_order(old.topology().port_stages());
+        let moved = moved(old, &Fabric::new(ordered.clone().into()));
+        if moved >= as_written {
+            return unchanged();
+        }
+        let settings = settings(topology, &ordered);
+        (MinimalMoves { plugged, bound, as_written, moved, settings }, ordered)
+    }
+
+    /// Writes the bound and the settings for people. `file` is the new file.
+    pub fn summary(&self, file: &str) -> String {
+        let cables = plural(self.plugged, "plugged t0-t1 cable", "plugged t0-t1 cables");
+        let written = format!(
+            "`{file}` moves {} of {cables}; any port order moves at least {}\n",
+            self.as_written, self.bound
+        );
+        if self.settings.is_empty() {
+            return written;
+        }
+        let lines = self.settings.iter().map(|SettingValue { path, value }| format!("  {path}: {value}\n"));
+        format!("{written}with these settings, {} move:\n{}", self.moved, lines.collect::<String>())
+    }
+}
+
+/// Returns the settings that wire a fabric for a later stage of its growth: each of its cables that the later one has
+/// is in the ports of the later one.
+pub fn settings_for_growth(first: &Topology, later: &Topology) -> Vec<SettingValue> {
+    settings(first, &first.with_port_order(later.port_stages()))
+}
+
+/// Returns the settings in which the second topology differs from the first.
+fn settings(written: &Topology, ordered: &Topology) -> Vec<SettingValue> {
+    let order = format!(
+        "[{}]",
+        ordered.t0.port_order.iter().map(PortStage::to_string).collect::<Vec<_>>().join(", ")
+    );
+    let mut found = vec![SettingValue { path: field!("tiers.t0.port_order").to_string(), value: order }];
+    let spare = [
+        (field!("tiers.t0.up.spare"), written.t0.up.spare, ordered.t0.up.spare),
+        (field!("tiers.t1.down.spare"), written.t1.down.spare, ordered.t1.down.spare),
+    ];
+    let more = spare.into_iter().filter(|(_, before, after)| before != after);
+    found.extend(
+        more.map(|(path, _, after)| SettingValue { path: path.to_string(), value: after.to_string() }),
+    );
+    found
+}
+
+/// Returns the cables between T0s and T1s of the old fabric, and how many of them any port order moves or removes.
+fn lower_bound(old: &Fabric, new: &Fabric) -> (u64, u64) {
+    let (before, after) = (pairs(old), pairs(new));
+    let kept = |pair| after.get(pair).copied().unwrap_or(0);
+    let bound = before.iter().map(|(pair, cables)| cables.saturating_sub(kept(pair))).sum();
+    (before.values().sum(), bound)
+}
+
+/// Counts the cables of each T0 and T1.
+fn pairs(fabric: &Fabric) -> BTreeMap<(Switch, Switch), u64> {
+    let mut found = BTreeMap::new();
+    for link in fabric.links().filter(is_above_t0) {
+        let Link::Fabric { lower, .. } = link else { continue };
+        if let Some((upper, _)) = fabric.upper_end(link) {
+            *found.entry((lower, upper)).or_insert(0) += 1;
+        }
+    }
+    found
+}
+
+/// Counts the cables between T0s and T1s that are moved or removed.
+fn moved(old: &Fabric, new: &Fabric) -> u64 {
+    let population = Population::between(old, new);
+    let moved = population.moved.iter().filter(|MovedCable { old, .. }| is_above_t0(old)).count();
+    moved as u64 + population.cables.removed.iter().filter(|link| is_above_t0(link)).count() as u64
+}
+
+fn is_above_t0(link: &Link) -> bool {
+    matches!(link, Link::Fabric { lower, .. } if lower.tier == TierId::T0)
+}

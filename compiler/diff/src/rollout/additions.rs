@@ -1,0 +1,209 @@
+//! Additions of the new plan: up and configured before any traffic uses them.
+//!
+//! In: added and removed elements, and both plans. Out: [`Additions`]: the wave that prepares, the waves in which
+//! existing switches start to use new equipment, and the changes in place at the end. Invariants: if hosts choose
+//! paths, new equipment is unused until hosts get new tables. If switches choose, it is configured as drained until
+//! every switch has ports towards it. In every intermediate state, packets therefore reach only equipment that
+//! forwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_plan::Plan;
+use closc_topology::{Link, PlaneId, Switch};
+
+use super::configured_switches::ConfiguredSwitches;
+use super::step::Step;
+use super::{Wave, done, ends, without};
+use crate::change::{Change, Exception, ExceptionTarget, Toggle};
+use crate::compare::Difference;
+use crate::mode::{Place, RolloutMode, judge};
+use crate::population::Population;
+use crate::touched_artefacts::TouchedArtefacts;
+use crate::verdict::GROWS;
+
+/// Additions, and the elements that change for them.
+pub(super) struct Additions<'a> {
+    population: &'a Population,
+    old: &'a Plan,
+    new: &'a Plan,
+    configured: &'a ConfiguredSwitches<'a>,
+    /// Switches of both sides that change. If hosts choose paths and files are not compared, those that only gain or
+    /// lose cables are omitted.
+    changed: BTreeSet<Switch>,
+    /// New paths of existing switches, plane by plane.
+    joins: BTreeMap<PlaneId, Vec<Place>>,
+    /// Whether every change is in place, so that complete configurations can express each stage.
+    in_place: bool,
+    /// NICs that are replaced.
+    nics: usize,
+}
+
+impl<'a> Additions<'a> {
+    pub(super) fn of(
+        population: &'a Population,
+        difference: &Difference,
+        configured: &'a ConfiguredSwitches<'a>,
+        old: &'a Plan,
+        new: &'a Plan,
+    ) -> Additions<'a> {
+        let hosts_choose = new.is_source_routed();
+        let changed = configured.changed().unwrap_or_else(|| by_rule(difference, old, new));
+        let modes = || difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);
+        let in_place =
+            modes().all(|mode| mode == RolloutMode::Hitless) && !mixes(difference, population, old, new);
+        let replaced = modes().any(|mode| mode == RolloutMode::NodeByNode);
+        let nics =
+            if replaced { new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)).count() } else { 0 };
+        let joins = if hosts_choose { BTreeMap::new() } else { joins(population, old, new) };
+        Additions { population, old, new, configured, changed, joins, in_place, nics }
+    }
+
+    /// Omits switches that an earlier wave gives their final configuration.
+    pub(super) fn omit(&mut self, done: &BTreeSet<Switch>) {
+        self.changed.retain(|switch| !done.contains(switch));
+    }
+
+    /// Returns the wave that mounts, plugs and configures new equipment. It drains nothing; only NICs that are replaced
+    /// are down, node by node.
+    pub(super) fn prepare(&self) -> Option<Wave> {
+        let population = self.population;
+        let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
+        if switches + cables + self.nics == 0 {
+            return None;
+        }
+        let mut configured: BTreeSet<Switch> = population.switches.added.iter().copied().collect();
+        configured.extend(population.cables.added.iter().flat_map(|link| ends(self.new.fabric(), *link)));
+        if !self.new.is_source_routed() {
+            configured.extend(&self.changed);
+        }
+        let apart = self.apart(None);
+        let configured = if self.in_place && !self.new.is_source_routed() {
+            self.configured.between(self.old, &self.stage(&apart), configured)
+        } else {
+            self.configured.of_new(configured)
+        };
+        let mut steps = vec![Step::Install { switches, cables }];
+        steps.extend((self.nics > 0).then_some(Step::ReplaceNics { nics: self.nics }));
+        steps.extend(Step::Add { switches: configured.len() }.if_any());
+        steps.push(Step::Verify);
+        Some(Wave { switches: configured, apart, ..done(None, steps) })
+    }
+
+    /// Returns the waves in which switches start to use new equipment.
+    pub(super) fn join(&self) -> Vec<Wave> {
+        let routing = self.new.topology().routing;
+        let waves = self.joins.iter().map(|(plane, places)| {
+            let steps = vec![Step::Join { plane: *plane, places: places.len(), routing }, Step::Verify];
+            let switches = self.joining(*plane, places);
+            Wave {
+                joined: places.clone(),
+                switches,
+                apart: self.apart(Some(*plane)),
+                ..done(Some(*plane), steps)
+            }
+        });
+        waves.collect()
+    }
+
+    /// Returns whether switches get complete configurations wave by wave, the last of which is the new one.
+    pub(super) fn is_staged(&self) -> bool {
+        self.in_place && !self.joins.is_empty()
+    }
+
+    /// Returns the new elements that are unused after the wave of a plane; with `None`, before the first such wave.
+    fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
+        let later =
+            self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
+        later.flat_map(|(_, places)| places.iter().copied()).collect()
+    }
+
+    /// Returns the switches whose configuration changes when these places are undrained.
+    fn joining(&self, plane: PlaneId, places: &[Place]) -> BTreeSet<Switch> {
+        let before = self.stage(places);
+        let thing = |place: &Place| match place {
+            Place::Switch(switch) => ExceptionTarget::Switch(*switch),
+            Place::Link(link) => ExceptionTarget::Link(*link),
+        };
+        let undrained =
+            places.iter().map(|place| Change::Exception(Exception::Drained(Toggle::Off, thing(place))));
+        let difference = Difference { changes: undrained.collect(), ..Difference::default() };
+        let touched = TouchedArtefacts::without_routes(&difference, &before, self.new);
+        let touched = self.new.switches().filter(|switch| touched.switch(*switch)).collect();
+        if !self.in_place {
+            return self.configured.of_new(self.configured.between(&before, self.new, touched));
+        }
+        let later = self.apart(Some(plane));
+        let before = self.stage(&[later.as_slice(), places].concat());
+        self.configured.between(&before, &self.stage(&later), touched)
+    }
+
+    /// Returns the new plan with more places drained.
+    fn stage(&self, apart: &[Place]) -> Plan {
+        Plan::new(without(self.new.fabric(), &apart.iter().copied().collect()))
+    }
+
+    /// Returns the switches that change in place in the last wave, because no other wave configures them.
+    pub(super) fn left(&self, waves: &[Wave]) -> BTreeSet<Switch> {
+        let configured: BTreeSet<Switch> =
+            waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
+        self.changed.difference(&configured).copied().collect()
+    }
+}
+
+/// Returns the switches of both sides that may change, according to the rule of each field and exception.
+fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
+    let hosts_choose = new.is_source_routed();
+    // If hosts choose paths, growth changes only new switches and those at the other ends of new cables.
+    let here = |change: &&Change| {
+        let verdict = judge(change, old.fabric(), new.fabric());
+        !hosts_choose || (verdict.why != GROWS && verdict.mode != RolloutMode::Leaves)
+    };
+    let changes: Vec<Change> = difference.changes.iter().filter(here).cloned().collect();
+    if changes.is_empty() {
+        return BTreeSet::new();
+    }
+    let own = Difference { changes, along: difference.along.clone(), ..Difference::default() };
+    let touched = TouchedArtefacts::without_routes(&own, old, new);
+    let both = new.switches().filter(|switch| old.fabric().has_switch(*switch));
+    both.filter(|switch| touched.switch(*switch)).collect()
+}
+
+/// Returns whether a difference both drains an element and adds paths for existing switches. Drained elements are still
+/// used as a last resort. New elements count as drained during their stages but must not be used, and no configuration
+/// expresses both.
+pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
+    let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(Toggle::On, _)));
+    let from_old =
+        |link: &Link| matches!(link, Link::Fabric { lower, .. } if old.fabric().has_switch(*lower));
+    !new.is_source_routed()
+        && difference.changes.iter().any(drains)
+        && population.cables.added.iter().any(from_old)
+}
+
+/// Returns whether a difference drains, removes or replaces elements in addition to growth that needs stages. No
+/// configuration expresses which part is in use during such a rollout.
+pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
+    let other = |change: &Change| {
+        !matches!(
+            judge(change, old.fabric(), new.fabric()).mode,
+            RolloutMode::Hitless | RolloutMode::NodeByNode
+        )
+    };
+    !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
+}
+
+/// Returns the new paths of existing switches: a new switch above one of them, or a new cable to an existing switch.
+fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, Vec<Place>> {
+    let mut found: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
+    for link in &population.cables.added {
+        let Link::Fabric { lower, .. } = link else { continue };
+        let Some((upper, _)) = new.fabric().upper_end(*link) else { continue };
+        if !old.fabric().has_switch(*lower) || new.fabric().is_drained(*link) {
+            continue;
+        }
+        let is_new = !old.fabric().has_switch(upper);
+        let place = if is_new { Place::Switch(upper) } else { Place::Link(*link) };
+        found.entry(place.plane()).or_default().insert(place);
+    }
+    found.into_iter().map(|(plane, places)| (plane, super::sorted(places))).collect()
+}

@@ -1,0 +1,68 @@
+//! Switches that are used again and lose a cable: configured before their neighbours use them.
+//!
+//! In: the exceptions of both plans and the removed cables. Out: [`UndrainedSwitches`], and its waves, upper tiers
+//! first. Invariants: while such a wave is carried out, the tiers below still avoid its switches, so the order within
+//! it is free. If hosts choose paths there is no such wave, because hosts get new tables after all switches have changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::Fabric;
+use closc_plan::Plan;
+use closc_topology::{Link, Switch, TierId};
+
+use super::configured_switches::ConfiguredSwitches;
+use super::step::Step;
+use super::{Wave, done, ends};
+use crate::population::{Population, is_drained};
+
+/// Switches above T0 that are undrained, or have an undrained cable, and whose previous routes use a removed cable.
+pub(super) struct UndrainedSwitches {
+    tiers: BTreeMap<TierId, BTreeSet<Switch>>,
+}
+
+impl UndrainedSwitches {
+    pub(super) fn of(
+        population: &Population,
+        configured: &ConfiguredSwitches<'_>,
+        old: &Plan,
+        new: &Plan,
+    ) -> UndrainedSwitches {
+        let mut tiers: BTreeMap<TierId, BTreeSet<Switch>> = BTreeMap::new();
+        if old.is_source_routed() {
+            return UndrainedSwitches { tiers };
+        }
+        let fabric = old.fabric();
+        let removed = population.cables.removed.iter().filter(|link| fabric.is_drained(**link));
+        let losing: BTreeSet<Switch> = removed.flat_map(|link| ends(fabric, *link)).collect();
+        let used_again = undrained_of(fabric, new.fabric(), &losing);
+        for switch in configured.of_new(used_again.into_iter().filter(|switch| switch.tier != TierId::T0)) {
+            tiers.entry(switch.tier).or_default().insert(switch);
+        }
+        UndrainedSwitches { tiers }
+    }
+
+    /// Returns the waves that configure them while they carry no traffic of the tiers below.
+    pub(super) fn waves(&self) -> impl Iterator<Item = Wave> {
+        self.tiers.values().rev().map(|switches| {
+            let steps = vec![Step::Change { switches: switches.len() }, Step::Verify];
+            Wave { switches: switches.clone(), ..done(None, steps) }
+        })
+    }
+
+    /// Returns all these switches.
+    pub(super) fn switches(&self) -> BTreeSet<Switch> {
+        self.tiers.values().flatten().copied().collect()
+    }
+}
+
+/// Returns those of `some` whose drain ends, or at whose cables a drain ends.
+fn undrained_of(old: &Fabric, new: &Fabric, some: &BTreeSet<Switch>) -> BTreeSet<Switch> {
+    let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
+    let ended = |link: &&Link| !after.drained_links.contains(link) && new.has_link(**link);
+    let links = before.drained_links.iter().filter(ended);
+    let of_links: BTreeSet<Switch> = links.flat_map(|link| ends(old, *link)).collect();
+    let ends_here = |switch: &&Switch| {
+        of_links.contains(switch) || (is_drained(before, **switch) && !is_drained(after, **switch))
+    };
+    some.iter().filter(ends_here).copied().collect()
+}

@@ -1,0 +1,85 @@
+//! Waves with device names, for reports.
+//!
+//! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: removed elements have
+//! their name in the old plan, and added ones their name in the new plan.
+
+use closc_diagnostics::figures::percent;
+use closc_plan::Plan;
+use closc_topology::TierId;
+
+use super::{Rollout, Step, worst};
+use crate::effect::place_name;
+use crate::impact::impact;
+use crate::mode::Place;
+use crate::report::{self, WaveStep};
+use crate::words;
+
+/// Converts the waves of a rollout to those of a report, with device names.
+pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
+    let step = |step: &Step| WaveStep {
+        action: step.word().to_owned(),
+        text: if rollout.at_most { step.at_most() } else { step.to_string() },
+        seconds: step.duration().0,
+    };
+    let places = |all: &[Place]| all.iter().map(|place| place_name(*place, old)).collect();
+    let taken = worst(&impact(old.fabric(), new.fabric())).loss;
+    let count = rollout.waves.len();
+    let waves = rollout.waves.iter().enumerate().map(|(at, wave)| report::Wave {
+        plane: wave.plane.map(|plane| plane.0),
+        text: match wave.plane {
+            None if at + 1 == count && taken > 0.0 => {
+                format!("from here on pairs of NICs have up to {} less of their bandwidth", percent(taken))
+            }
+            None if !wave.apart.is_empty() => {
+                format!(
+                    "takes nothing away: compiled with {} in `exceptions.drained`",
+                    place_names(&wave.apart, new)
+                )
+            }
+            None if wave.gone.is_empty() => "takes nothing away".to_owned(),
+            None => format!("what goes for good: {}", place_names(&wave.gone, old)),
+            Some(plane) if wave.drained.is_empty() => {
+                format!("plane {plane}, now over {} too", place_names(&wave.joined, new))
+            }
+            Some(plane) => format!("plane {plane}, without {}", place_names(&wave.drained, old)),
+        },
+        drained: places(&wave.drained),
+        gone: places(&wave.gone),
+        apart: wave.apart.iter().map(|place| place_name(*place, new)).collect(),
+        switches: wave
+            .switches
+            .iter()
+            .map(|switch| new.topology().naming.switch(*switch).to_string())
+            .collect(),
+        at_most: rollout.at_most && !wave.switches.is_empty(),
+        steps: wave.steps.iter().map(step).collect(),
+        back: wave.rollback().iter().map(step).collect(),
+        seconds: wave.duration.0,
+    });
+    waves.collect()
+}
+
+fn place_names(places: &[Place], old: &Plan) -> String {
+    let mut counts: Vec<String> = Vec::new();
+    for tier in TierId::ALL.into_iter().rev() {
+        let of_tier = |place: &&Place| matches!(place, Place::Switch(switch) if switch.tier == tier);
+        let names: Vec<&Place> = places.iter().filter(of_tier).collect();
+        match names.as_slice() {
+            [] => {}
+            [one] => counts.push(format!("`{}`", place_name(**one, old))),
+            [first, .., last] => counts.push(format!(
+                "{} {}s (`{}` to `{}`)",
+                names.len(),
+                words::tier(tier),
+                place_name(**first, old),
+                place_name(**last, old)
+            )),
+        }
+    }
+    let links: Vec<String> =
+        places.iter().filter(|p| matches!(p, Place::Link(_))).map(|p| place_name(*p, old)).collect();
+    if !links.is_empty() {
+        counts.push(words::names(links.into_iter(), 3));
+    }
+    counts.join(", ")
+}

@@ -1,0 +1,112 @@
+//! Marks values that the lists do not contain: with comments in the file, and with a note on the screen.
+//!
+//! In: an existing network, its positions, and the plan of its fabric. Out: [`AssumptionNotes`]. Invariants: a value of
+//! the file that neither the lists nor the command line gives is marked.
+
+use std::collections::BTreeMap;
+
+use closc_plan::Plan;
+use closc_topology::{Link, TierId};
+
+use super::Options;
+use crate::network::{ExistingNetwork, Level};
+use crate::position::{Place, Positions, level_of};
+use crate::text::{AssumptionNotes, CableSpecs, Settings};
+
+/// Finds the assumptions of a file.
+pub(super) fn assumed(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    plan: &Plan,
+    options: &Options,
+    specs: &CableSpecs,
+) -> AssumptionNotes {
+    let tiers = TierId::ALL.map(|tier| {
+        let level = level_of(tier);
+        let is_stated = options.wanted.platform(level).is_some() || is_in_list(network, positions, level);
+        match (is_stated, options.wanted.os.is_some()) {
+            (true, true) => "",
+            (true, false) => "os assumed",
+            (false, true) => "platform assumed, from the port names",
+            (false, false) => "platform and os assumed, from the port names",
+        }
+    });
+    let has_speed = network.cables.iter().any(|cable| {
+        let is_node = |device: u32| positions.levels[device as usize] == Level::Node;
+        cable.ends.iter().any(|plug| is_node(plug.device))
+            && cable.ends.iter().any(|plug| plug.speed.is_some())
+    });
+    AssumptionNotes {
+        tiers,
+        nics: if positions.nics.is_named { "" } else { "assumed, from the T0s that nodes are connected to" },
+        nic: if has_speed { "lanes assumed" } else { "speed and lanes assumed" },
+        cables: cables(plan, specs),
+        is_routing: options.wanted.routing.is_none(),
+    }
+}
+
+/// Whether a list of devices has the model of each switch of a tier.
+fn is_in_list(network: &ExistingNetwork, positions: &Positions, level: Level) -> bool {
+    let mut devices = (0..).zip(&positions.places).filter(|(device, place)| {
+        matches!(place, Place::Switch(_)) && positions.levels[*device as usize] == level
+    });
+    devices.all(|(device, _)| network.models.contains_key(network.devices.name(device)))
+}
+
+/// Length and medium of kinds of cables where the lists lack them.
+fn cables(plan: &Plan, specs: &CableSpecs) -> BTreeMap<&'static str, Vec<String>> {
+    let mut found = BTreeMap::new();
+    let kind = |link: &Link| match link {
+        Link::Host(_) => "nic-t0",
+        Link::Fabric { lower, .. } if lower.tier == TierId::T0 => "t0-t1",
+        Link::Fabric { .. } => "t1-t2",
+    };
+    let mut open: Vec<&'static str> = specs.kinds.keys().copied().collect();
+    for link in plan.fabric().links() {
+        if open.is_empty() {
+            break;
+        }
+        let kind = kind(&link);
+        let Some(at) = open.iter().position(|other| *other == kind) else { continue };
+        open.remove(at);
+        let (own, usual) = (&specs.kinds[kind], plan.fabric().cable(link));
+        let length = own.0.is_none().then(|| format!("length {}", usual.length));
+        let medium = own.1.is_none().then(|| format!("medium {}", usual.medium));
+        let all: Vec<String> = length.into_iter().chain(medium).collect();
+        if !all.is_empty() {
+            found.insert(kind, all);
+        }
+    }
+    found
+}
+
+/// The note for the screen.
+pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -> String {
+    let mut parts = Vec::new();
+    if assumed.is_routing {
+        parts.push(format!("routing {}", settings.routing.word()));
+    }
+    parts.push(format!("qos {}", settings.qos));
+    let tiers: Vec<&str> = TierId::ALL
+        .iter()
+        .zip(assumed.tiers)
+        .filter(|(tier, text)| {
+            text.contains("platform") && plan.fabric().switches().any(|at| at.tier == **tier)
+        })
+        .map(|(tier, _)| tier.word())
+        .collect();
+    if !tiers.is_empty() {
+        parts.push(format!("platforms of {}", tiers.join(", ")));
+    }
+    if assumed.tiers.iter().any(|text| text.contains("os assumed")) {
+        parts.push("operating systems".to_owned());
+    }
+    if !assumed.nics.is_empty() {
+        parts.push("NICs per node and rails".to_owned());
+    }
+    parts.push(assumed.nic.replace(" assumed", " of NICs"));
+    parts.extend(
+        assumed.cables.iter().map(|(kind, values)| format!("{} of {kind} cables", values.join(" and "))),
+    );
+    format!("assumed, because the lists do not contain them: {}", parts.join("; "))
+}

@@ -1,0 +1,135 @@
+//! Remaining capacity after a failure.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps};
+use crate::element::{Element, Elements};
+use crate::outcome::{Outcome, kind_word};
+
+/// Pairs at the same distance.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DistanceRow {
+    /// Distance.
+    pub kind: &'static str,
+    /// Unordered pairs of NICs.
+    pub pairs: u64,
+    /// Remaining paths of a pair.
+    pub paths: Spread,
+    /// Numbers of paths, each with the number of pairs that have it.
+    pub histogram: Vec<(u64, u64)>,
+}
+
+/// One of the worst pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorstPair {
+    /// One NIC of the pair.
+    pub from: String,
+    /// The other NIC of the pair.
+    pub to: String,
+    /// Remaining paths.
+    pub paths: u64,
+    /// Paths before the failure.
+    pub paths_before: u64,
+    /// Paths without failures.
+    pub paths_planned: u64,
+    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load of cables is
+    /// ignored.
+    pub gbps: f64,
+    /// Number of equivalent pairs, whose NICs and groups have the same losses.
+    pub pairs: u64,
+}
+
+/// Remaining capacity.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RemainingCapacity {
+    /// Unordered pairs of NICs.
+    pub pairs: u64,
+    /// Pairs that lose a path.
+    pub pairs_touched: u64,
+    /// Pairs without a path.
+    pub pairs_cut_off: u64,
+    /// Pairs that lose their last path.
+    pub pairs_newly_cut_off: u64,
+    /// NICs.
+    pub nics: u64,
+    /// NICs that reach no other NIC.
+    pub nics_cut_off: usize,
+    /// The first 64 names of NICs that reach no other NIC.
+    pub nics_cut_off_names: Vec<String>,
+    /// Nodes whose NICs are all cut off.
+    pub nodes_cut_off: u64,
+    /// Bandwidth while all pairs send, in Gb/s.
+    pub gbps_loaded: Spread,
+    /// Bandwidth of a pair that sends alone, in Gb/s.
+    pub gbps_alone: Spread,
+    /// Histogram of the share of planned bandwidth: lower bound, upper bound, number of pairs.
+    pub shares: Vec<(f64, f64, u64)>,
+    /// Pairs by distance.
+    pub apart: Vec<DistanceRow>,
+    /// The worst pairs.
+    pub worst: Vec<WorstPair>,
+}
+
+impl RemainingCapacity {
+    pub(crate) fn new(elements: Elements<'_>, outcome: &Outcome) -> RemainingCapacity {
+        let topology = elements.fabric.topology();
+        let full = nic_gbps(topology);
+        let mut alone: BTreeMap<u64, u64> = BTreeMap::new();
+        for (mbps, pairs) in outcome.apart.iter().flat_map(|apart| apart.alone_mbps.counts()) {
+            *alone.entry(*mbps).or_default() += pairs;
+        }
+        let nic = |nic| elements.name(Element::Nic(nic));
+        RemainingCapacity {
+            pairs: outcome.pairs(),
+            pairs_touched: outcome.touched,
+            pairs_cut_off: outcome.cut_off,
+            pairs_newly_cut_off: outcome.newly_cut_off,
+            nics: outcome.nics,
+            nics_cut_off: outcome.nics_cut_off.len(),
+            nics_cut_off_names: outcome.nics_cut_off.iter().take(NAMES_MAX).map(|n| nic(*n)).collect(),
+            nodes_cut_off: outcome.nodes_cut_off,
+            gbps_loaded: Spread::new(&outcome.share, full, full / outcome.whole as f64),
+            gbps_alone: Spread::new(&alone.into_iter().collect(), full, 1e-3),
+            shares: shares(outcome),
+            apart: outcome
+                .apart
+                .iter()
+                .map(|apart| DistanceRow {
+                    kind: kind_word(apart.kind),
+                    pairs: apart.paths.pairs(),
+                    paths: Spread::new(&apart.paths, apart.planned as f64, 1.0),
+                    histogram: apart.paths.counts().to_vec(),
+                })
+                .collect(),
+            worst: outcome
+                .worst
+                .iter()
+                .map(|worst| WorstPair {
+                    from: nic(worst.example.0),
+                    to: nic(worst.example.1),
+                    paths: worst.paths,
+                    paths_before: worst.before,
+                    paths_planned: worst.planned,
+                    gbps: outcome.part(worst.share) * pair_gbps(topology, worst.example),
+                    pairs: worst.pairs,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Divides the range of shares into at most ten equal intervals and counts the pairs in each.
+fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
+    const PARTS: u64 = 10;
+    let (least, most) = (outcome.share.minimum(), outcome.share.maximum());
+    let width = (most - least + 1).div_ceil(PARTS).max(1);
+    let mut parts: BTreeMap<u64, u64> = BTreeMap::new();
+    for (share, pairs) in outcome.share.counts() {
+        *parts.entry((share - least) / width).or_default() += pairs;
+    }
+    let bound = |at: u64| outcome.part((least + at * width).min(outcome.whole));
+    parts.into_iter().map(|(at, pairs)| (bound(at), bound(at + 1), pairs)).collect()
+}
