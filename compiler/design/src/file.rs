@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Release, SkuFeature, Standing};
+use closc_platform::{Os, Release, SkuFeature, Standing};
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
@@ -24,6 +24,9 @@ const BEYOND: &str =
 /// Line of the file about unused ports.
 const UNUSED: &str =
     "  W0302: allow  # most ports of T1s are unused; no design of the search beats this one\n";
+
+/// Line of the file about unused ports that growth needs, if the operating system cannot shut them.
+const GROWING: &str = "  W0302: allow  # most ports of T1s are unused: they are for growth\n";
 
 /// The reason for a separate block per plane: it leaves room for more switches.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
@@ -119,11 +122,13 @@ tiers:
 /// Writes the warnings that the file accepts by name.
 fn warnings(text: &mut String, need: &Need, design: &Design<'_>, is_firm: bool) {
     let weaknesses = design.weaknesses();
-    let is_for_growth = design.third.is_none() && !spare(need, &design.t1).is_empty();
-    let is_dark = !is_for_growth && design.t1_is_dark();
+    let is_for_growth = design.third.is_none() && free_ports(need, &design.t1) > 0;
+    let is_spare = is_for_growth && shuts_ports(design.os);
+    let is_dark = !is_spare && design.t1_is_dark();
     if !weaknesses.is_empty() || is_dark || !is_firm {
         text.push_str("\nwarnings:\n");
-        text.push_str(if is_dark { UNUSED } else { "" });
+        let unused = if is_for_growth { GROWING } else { UNUSED };
+        text.push_str(if is_dark { unused } else { "" });
         for weakness in weaknesses {
             let _ = writeln!(text, "  {}: allow  # {}", weakness.code(), weakness.text());
         }
@@ -140,7 +145,7 @@ fn growth(need: &Need, design: &Design<'_>) -> String {
     }
     let per_step = if design.third.is_some() { places / design.zones() } else { places / design.groups };
     let highest = design.third.as_ref().map_or(&design.t1, |third| &third.tier);
-    let spare = if spare(need, highest).is_empty() { "" } else { ", lower `spare` by as many" };
+    let spare = if spare(need, design.os, highest).is_empty() { "" } else { ", lower `spare` by as many" };
     let edit = match (&design.third, design.parallel) {
         (Some(third), _) => format!(
             "raise `zones`, at most to {},\n# and `tiers.t2.down.count` by {} for each of them{spare}",
@@ -234,7 +239,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     if !design.has_t1() {
         return;
     }
-    let spare = |tier: &Tier<'_>| spare(need, tier);
+    let spare = |tier: &Tier<'_>| spare(need, design.os, tier);
     let for_growth = |spare: &str| if spare.is_empty() { "" } else { "; spare ports are for growth" };
     let kept = if design.third.is_some() { String::new() } else { spare(&design.t1) };
     let _ = writeln!(
@@ -287,12 +292,23 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
     )
 }
 
-/// Returns the ports of the highest tier that are reserved for growth, if the need asks for it.
-fn spare(need: &Need, highest: &Tier<'_>) -> String {
+/// Returns the number of ports of the highest tier that are reserved for growth, if the need asks for it.
+fn free_ports(need: &Need, highest: &Tier<'_>) -> u32 {
     let ports = u32::from(highest.platform.panel.cages) * u32::from(highest.down.breakout.ports);
-    let used = highest.down.count;
-    let is_kept = need.limits.grow_to.is_some() && used < ports;
-    if is_kept { format!(", spare: {}", ports - used) } else { String::new() }
+    need.limits.grow_to.map_or(0, |_| ports.saturating_sub(highest.down.count))
+}
+
+/// Returns the setting for ports that are reserved for growth. Systems that cannot shut them do not accept it (`W0803`).
+fn spare(need: &Need, os: Os, highest: &Tier<'_>) -> String {
+    match free_ports(need, highest) {
+        ports if ports > 0 && shuts_ports(os) => format!(", spare: {ports}"),
+        _ => String::new(),
+    }
+}
+
+/// Returns whether an operating system shuts ports without a cable.
+fn shuts_ports(os: Os) -> bool {
+    !matches!(os.support(Capability::SparePorts), Support::Not(_))
 }
 
 fn cables(text: &mut String, design: &Design<'_>) {

@@ -19,6 +19,12 @@ const MARKS: &str = "E0721";
 /// The warning about a profile whose buffer thresholds a switch cannot have. It depends on the switch alone.
 const SHARES: &str = "W0708";
 
+/// The error about a lossless profile on a platform without priority flow control.
+const NO_PAUSE: &str = "E0702";
+
+/// The error about a profile that an operating system does not support.
+const NO_QOS: &str = "E0716";
+
 /// The error about cables that are longer than their medium reaches. It depends on lanes, not on counts.
 const REACH: &str = "E0602";
 
@@ -125,12 +131,13 @@ impl<'a> Checks<'a> {
         if self.exceeding.contains(&t0(design)) {
             return Ok(Verdict::Refused);
         }
+        let mut last = None;
         for qos in design.profiles() {
             if self.unfit.contains(&hardware(design, qos)) || self.unfit.contains(&lowest(design, qos)) {
                 continue;
             }
             if !self.may_try(design.routing) {
-                return Ok(Verdict::Refused);
+                break;
             }
             let (code, message) = match self.check(design, qos)? {
                 Ok(passed) => {
@@ -141,9 +148,11 @@ impl<'a> Checks<'a> {
                 Err(finding) => finding,
             };
             tracing::debug!("{key}: {code}: {message}");
-            self.first.get_or_insert_with(|| (code, message.clone()));
             self.learn(design, qos, (code, &message));
+            last = Some((code, message));
         }
+        // The last profile asks for the least, so its finding is the reason.
+        self.first = self.first.take().or(last);
         Ok(Verdict::Refused)
     }
 
@@ -162,7 +171,7 @@ impl<'a> Checks<'a> {
     fn learn(&mut self, design: &Design<'_>, qos: &str, (code, message): (&'static str, &str)) {
         match code {
             MARKS if message.contains(T0_NAME) => drop(self.unfit.insert(lowest(design, qos))),
-            MARKS | SHARES => drop(self.unfit.insert(hardware(design, qos))),
+            MARKS | SHARES | NO_PAUSE | NO_QOS => drop(self.unfit.insert(hardware(design, qos))),
             REACH => self.unfit.extend(design.profiles().iter().map(|qos| hardware(design, qos))),
             _ if message.starts_with(OF_T0) => drop(self.exceeding.insert(t0(design))),
             _ => {}
