@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use nix::unistd::{AccessFlags, access};
 
 /// Whether a write waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,7 +85,8 @@ fn put(
         .prefix(&format!(".{name}."))
         .suffix(PARTIAL)
         .permissions(Permissions::from_mode(mode & 0o777))
-        .tempfile_in(folder)?;
+        .tempfile_in(folder)
+        .map_err(|error| without_path(folder, &error))?;
     // Locked while it is written, so other processes do not remove it. On file systems without locks, its age protects
     // it.
     let _ = partial.as_file().try_lock();
@@ -97,6 +99,12 @@ fn put(
         sync_folder(folder)?;
     }
     Ok(())
+}
+
+/// Returns why a folder takes no file, without the name of the partial file, which its user has not written.
+fn without_path(folder: &Utf8Path, error: &io::Error) -> io::Error {
+    let of_system = access(folder.as_std_path(), AccessFlags::W_OK | AccessFlags::X_OK).err();
+    of_system.map_or_else(|| io::Error::from(error.kind()), io::Error::from)
 }
 
 /// Suffix of partial files.
@@ -137,6 +145,16 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    /// The message is about the file that was named, not about a partial one beside it.
+    #[test]
+    fn errors_do_not_name_the_partial_file() {
+        let folder = folder();
+        let place = folder.path().join("absent").join("a");
+        let error = replace(Utf8Path::from_path(&place).unwrap(), b"text").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains(PARTIAL), "{error}");
+    }
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
