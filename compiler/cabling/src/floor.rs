@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use closc_qos::units::Length;
 
-pub use place::{Cabinet, CableLengths, NodeSize, PlaceError, Placement, place};
+pub use place::{Cabinet, CableLengths, NodeSize, PlaceError, Placement, UnpublishedSizes, place};
 pub use read::FloorError;
 
 /// A rack of a floor plan.

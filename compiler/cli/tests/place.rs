@@ -176,3 +176,20 @@ fn fabrics_of_every_shape_have_a_place() {
         assert_eq!(positions.len(), all, "{flags}: two racks have one position");
     }
 }
+
+/// No source publishes the height of this switch, so its user states it.
+#[test]
+fn an_unpublished_height_is_an_option() {
+    let place = Place::new();
+    design(
+        &place,
+        "--nics 64 --planes 1 --platform th3-32x400g --routing bgp-unnumbered --os sonic",
+        "a.yaml",
+    );
+    place.write("floor.csv", floor(2, 10, 48, ""));
+    let line = "place a.yaml --floor floor.csv --out b.yaml";
+    let said = place.ends(1, &words(line));
+    assert!(said.contains("height of `th3-32x400g`: use `--switch-units`"), "{said}");
+    place.ends(0, &words(&format!("{line} --switch-units 1")));
+    place.ends(0, &words("check b.yaml"));
+}

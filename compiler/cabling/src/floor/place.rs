@@ -87,7 +87,7 @@ pub struct Placement {
 pub enum PlaceError {
     /// The height of a switch is unknown.
     #[error(
-        "no source publishes the height of `{0}`: add `rack_units` in a platform file, and pass this file with `--platforms`"
+        "no source publishes the height of `{0}`: use `--switch-units`, or add `rack_units` in a file for `--platforms`"
     )]
     Height(SmolStr),
     /// The power of a switch or module is unknown.
@@ -130,7 +130,16 @@ pub enum PlaceError {
 /// A placement may need this many percent more racks than the one with the fewest, if its cables are shorter.
 const MORE_RACKS: usize = 25;
 
-/// Places a fabric. `switch_watts` is the power of switches for which no source publishes it, with their modules.
+/// Sizes of switches for which no source publishes them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UnpublishedSizes {
+    /// Rack units.
+    pub units: Option<u16>,
+    /// Power in watts, with their modules.
+    pub watts: Option<u32>,
+}
+
+/// Places a fabric.
 ///
 /// # Errors
 ///
@@ -139,9 +148,9 @@ pub fn place(
     plan: &Plan,
     floor: &Floor,
     node: NodeSize,
-    switch_watts: Option<u32>,
+    unpublished: UnpublishedSizes,
 ) -> Result<Placement, PlaceError> {
-    let sizes = rules::Sizes::new(plan, floor, node, switch_watts)?;
+    let sizes = rules::Sizes::new(plan, floor, node, unpublished)?;
     let mut small = None;
     for nodes in sizes.nodes_per_rack() {
         let mut found: Vec<Placement> = Vec::new();

@@ -42,6 +42,9 @@ pub(crate) struct PlaceArgs {
     /// Power of a node in watts, if racks have limits
     #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub node_watts: Option<u32>,
+    /// Rack units of a switch without a published height
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub switch_units: Option<u16>,
     /// Power of a switch without published figures, in watts
     #[arg(long, value_name = "WATTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub switch_watts: Option<u32>,

@@ -7,7 +7,9 @@ mod edit;
 mod show;
 
 use anyhow::{Context as _, bail};
-use closc_cabling::floor::{Floor, FloorError, NodeSize, PlaceError, Placement, Trays, place};
+use closc_cabling::floor::{
+    Floor, FloorError, NodeSize, PlaceError, Placement, Trays, UnpublishedSizes, place,
+};
 use closc_compile::front::{self, Reading, Source};
 use closc_plan::Plan;
 
@@ -96,7 +98,8 @@ fn placed(
 /// Places the devices of a plan.
 fn on_floor(command: &PlaceArgs, plan: &Plan, floor: &Floor) -> Result<Placement, PlaceError> {
     let node = NodeSize { units: command.node_units, watts: command.node_watts };
-    place(plan, floor, node, command.switch_watts)
+    let unpublished = UnpublishedSizes { units: command.switch_units, watts: command.switch_watts };
+    place(plan, floor, node, unpublished)
 }
 
 /// Returns the plan of a text; its errors are shown.

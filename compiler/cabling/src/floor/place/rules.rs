@@ -12,7 +12,7 @@ use closc_topology::{Face, RackRule, Racks, Switch, TierId};
 use smol_str::SmolStr;
 
 use super::super::Floor;
-use super::{NodeSize, PlaceError};
+use super::{NodeSize, PlaceError, UnpublishedSizes};
 use crate::modules::modules;
 
 /// Units and watts of a device.
@@ -34,7 +34,7 @@ impl<'a> Sizes<'a> {
         plan: &'a Plan,
         floor: &Floor,
         node: NodeSize,
-        switch_watts: Option<u32>,
+        unpublished: UnpublishedSizes,
     ) -> Result<Self, PlaceError> {
         let has_limit = floor.racks.iter().any(|rack| rack.watts.is_some());
         if has_limit && node.watts.is_none() {
@@ -43,15 +43,17 @@ impl<'a> Sizes<'a> {
         let (mut watts, mut tiers) = (BTreeMap::new(), BTreeMap::<TierId, Size>::new());
         for switch in plan.fabric().switches() {
             let platform = plan.topology().hardware(switch).0;
-            let units = platform.rack_units.ok_or_else(|| PlaceError::Height(platform.id.clone()))?;
+            let units = platform.rack_units.or(unpublished.units);
+            let units = units.ok_or_else(|| PlaceError::Height(platform.id.clone()))?;
             let power = if let Some(power) = watts.get(&platform.id) {
                 *power
             } else {
-                let power = power(plan, switch, platform).or_else(|why| match (switch_watts, has_limit) {
-                    (Some(watts), _) => Ok(Some(watts)),
-                    (None, false) => Ok(None),
-                    (None, true) => Err(PlaceError::Power(why)),
-                })?;
+                let power =
+                    power(plan, switch, platform).or_else(|why| match (unpublished.watts, has_limit) {
+                        (Some(watts), _) => Ok(Some(watts)),
+                        (None, false) => Ok(None),
+                        (None, true) => Err(PlaceError::Power(why)),
+                    })?;
                 watts.insert(platform.id.clone(), power);
                 power
             };
