@@ -170,6 +170,22 @@ impl Fault {
         self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
     }
 
+    /// Returns the faults of a release that change how a switch forwards packets.
+    pub fn of_forwarding(
+        on: (Os, Release),
+        platform: &Platform,
+        rendered: &OutputFacts,
+    ) -> impl Iterator<Item = &'static Fault> {
+        let changes = |fault: &&Fault| fault.impact == Impact::Forwarding;
+        Fault::all().iter().filter(changes).filter(move |fault| fault.concerns(on, platform, rendered))
+    }
+
+    /// Returns whether a release programs fewer locators than the configuration has.
+    pub fn drops_locators(os: Os, release: Release) -> bool {
+        let drops = |fault: &Fault| matches!(fault.when, Condition::SeveralLocators);
+        Fault::all().iter().any(|fault| drops(fault) && fault.concerns_release(os, release))
+    }
+
     /// Returns the ASICs and the output that it affects, for people.
     pub fn scope(&self) -> [String; 2] {
         let asics = self.asics.map_or("all", Maker::name);
@@ -269,5 +285,8 @@ mod tests {
         assert!(ignored.concerns_release(Os::Sonic, Release::Branch(202_505)));
         assert!(!ignored.concerns_release(Os::Sonic, Release::Branch(202_511)));
         assert!(!ignored.concerns_release(Os::Sonic, Release::Master));
+        assert!(Fault::drops_locators(Os::Sonic, Release::Branch(202_511)));
+        assert!(!Fault::drops_locators(Os::Sonic, Release::Branch(202_605)));
+        assert!(!Fault::drops_locators(Os::Nvue, Release::version(5, 16)));
     }
 }

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capability, Row, Support, asked};
+use crate::fault::Fault;
 use crate::release::Release;
 use crate::telemetry::Telemetry;
 
@@ -104,6 +105,13 @@ impl Releases {
         }
         let known: Vec<String> = self.known.iter().map(|release| format!("`{release}`")).collect();
         known.join(", ")
+    }
+
+    /// Returns the assumed release and the later ones, in order. Branches from which releases are created are not among
+    /// them.
+    pub fn from_default(&self) -> impl Iterator<Item = Release> {
+        let later = self.known.iter().copied().filter(|release| *release > self.default);
+        std::iter::once(self.default).chain(later).filter(|release| *release != Release::Master)
     }
 
     /// Returns the first release with a capability, if not all known releases have it.
@@ -304,6 +312,17 @@ impl Os {
     /// Returns the support for a capability.
     pub fn support(self, capability: Capability) -> Support {
         self.facts().capabilities.get(capability)
+    }
+
+    /// Returns whether some release, from the assumed one on, programs every locator of a switch.
+    pub fn programs_locators(self) -> bool {
+        match self.support(Capability::SeveralLocators) {
+            Support::Whole => true,
+            Support::Part(_) => self.releases().is_some_and(|releases| {
+                releases.from_default().any(|release| !Fault::drops_locators(self, release))
+            }),
+            Support::Not(_) => false,
+        }
     }
 
     /// Returns whether closc renders a capability for it, completely or with a limit that has a separate warning.

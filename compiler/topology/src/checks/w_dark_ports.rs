@@ -3,6 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, Support};
 
+use crate::checks::w_parallel_locators::drops_locators;
 use crate::checks::words::count;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, Hardware};
@@ -47,9 +48,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     // With T2s, fewer T1s would have fewer cables to them. Besides, not every system supports several uSIDs per switch
     // (W0402).
     let is_alone = draft.t2.is_none();
-    let takes_several = |hardware: &Hardware| {
-        hardware.tier == TierId::T2 || hardware.os.support(Capability::SeveralLocators) == Support::Whole
-    };
+    let takes_several =
+        |hardware: &Hardware| hardware.tier == TierId::T2 || has_several_locators(draft, hardware);
     let is_safe = is_alone && (!draft.routing.is_source_routed() || draft.hardware.iter().all(takes_several));
     out.push(match times {
         Some(times) if times > draft.t0.parallel && is_safe => diagnostic
@@ -62,6 +62,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         Some(_) | None => diagnostic
             .help("use a smaller platform, or set `tiers.t1.down.spare` to the ports kept for growth"),
     });
+}
+
+/// Returns whether a switch takes several uSIDs in the release of the file.
+fn has_several_locators(draft: &Draft<'_>, hardware: &Hardware) -> bool {
+    let is_rendered = !matches!(hardware.os.support(Capability::SeveralLocators), Support::Not(_));
+    is_rendered && !drops_locators(draft, hardware)
 }
 
 #[cfg(test)]

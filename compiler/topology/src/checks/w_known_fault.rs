@@ -99,7 +99,8 @@ fn rendered(draft: &Draft<'_>, hardware: &Hardware) -> OutputFacts {
         several_locators: draft.routing.is_source_routed() && parallel > 1,
         static_routes: !draft.routing.speaks_bgp(),
         bgp: draft.routing.speaks_bgp(),
-        hash_fields: !draft.routing.is_source_routed(),
+        // A switch of a single tier has one path to each NIC.
+        hash_fields: !draft.routing.is_source_routed() && draft.has_t1(),
         marking: draft.qos.as_ref().is_ok_and(|profile| asked(profile).contains(&Capability::Marking)),
         ports: ports.fold(0, u64::saturating_add),
     }

@@ -1,7 +1,7 @@
-//! W0402: switches on SONiC get more than one locator.
+//! W0402: switches on SONiC get more than one locator, in a release that programs only one.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::capability::{Capability, Support};
+use closc_platform::Fault;
 
 use crate::checks::words::count;
 use crate::coordinate::TierId;
@@ -12,12 +12,14 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0402",
     title: "parallel links need several locators on SONiC",
-    what: "On SONiC, no tier has parallel links with `routing: srv6-static`.",
+    what: "On SONiC up to 202511, no tier has parallel links with `routing: srv6-static`.",
     why: "A switch has one uSID per parallel link, and therefore several locators. SONiC 202511 passes only \
-           one of them to the hardware (sonic-buildimage 24938).",
+           one of them to the hardware (sonic-buildimage 24938). Images from 31 January 2026 on and the \
+           branch 202605 pass all of them (sonic-buildimage 25137).",
     example: "tiers: { t0: { parallel: 2 } }\n\
            hosts: { groups: 128 }",
-    fix: "Read the SIDs back after a push, use a release with a fix, or use as many T1s as uplinks.",
+    fix: "Run 202605 and write `releases: { sonic: 202605 }`, read the SIDs back after a push, or use as many \
+           T1s as uplinks.",
 };
 
 /// Checks the tiers that parallel links lead to.
@@ -30,14 +32,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("tiers.t1.parallel"), draft.t1.parallel, [TierId::T1, TierId::T2]),
     ];
     for (path, locators, tiers) in paths {
-        let limited = |hardware: &&Hardware| {
-            let support = hardware.os.support(Capability::SeveralLocators);
-            tiers.contains(&hardware.tier) && support != Support::Whole
-        };
+        let limited =
+            |hardware: &&Hardware| tiers.contains(&hardware.tier) && drops_locators(draft, hardware);
         let Some(hardware) = draft.hardware.iter().find(limited).filter(|_| locators > 1) else { continue };
+        let Some((release, _)) = draft.release(hardware.os) else { continue };
         let [lower, upper] = tiers.map(TierId::label);
         let message = format!(
-            "{lower}s and {upper}s get {} each, of which SONiC 202511 may program one",
+            "{lower}s and {upper}s get {} each, of which SONiC {release} may program one",
             count(locators, "locator")
         );
         out.push(
@@ -48,6 +49,11 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .help("read the SIDs back after a push, or have as many T1s as uplinks (`parallel: 1`)"),
         );
     }
+}
+
+/// Returns whether a switch programs fewer locators than its configuration has, in the release of the file.
+pub(super) fn drops_locators(draft: &Draft<'_>, hardware: &Hardware) -> bool {
+    draft.release(hardware.os).is_some_and(|(release, _)| Fault::drops_locators(hardware.os, release))
 }
 
 #[cfg(test)]
@@ -62,5 +68,12 @@ mod tests {
             message(fragment, "W0402"),
             "T0s and T1s get 2 locators each, of which SONiC 202511 may program one"
         );
+        let on = |release: &str| {
+            codes(&format!(
+                "{{ releases: {{ sonic: {release} }}, tiers: {{ t0: {{ parallel: 2 }} }}, hosts: {{ groups: 128 }} }}"
+            ))
+        };
+        assert!(on("202511").contains(&"W0402"));
+        assert!(!on("202605").contains(&"W0402"), "the branch has the fix");
     }
 }
