@@ -56,6 +56,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Suggestions that can be applied automatically.
     pub fixes: Vec<Fix>,
+    /// The tier of the switches that break the rule, counted from the NICs, if one tier does. It is not printed.
+    pub tier: Option<u8>,
 }
 
 impl Diagnostic {
@@ -78,7 +80,15 @@ impl Diagnostic {
             notes: Vec::new(),
             help: Vec::new(),
             fixes: Vec::new(),
+            tier: None,
         }
+    }
+
+    /// States the tier of the switches that break the rule, counted from the NICs.
+    #[must_use]
+    pub fn of_tier(mut self, tier: u8) -> Self {
+        self.tier = Some(tier);
+        self
     }
 
     /// Adds the primary label: the place that is wrong.

@@ -256,12 +256,12 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
             Some(span) => diagnostic.at(span, ""),
             None => diagnostic,
         };
-        return label(diagnostic, hardware, format!("`{platform}`"));
+        return label(diagnostic, hardware, format!("`{platform}`")).of_tier(intent.switch.tier.level());
     };
     let worst = refusal.lines.first();
     let cable = worst.and_then(|line| cable_path(topology, intent.switch, line.cable));
     let message = format!("PFC does not fit the buffer of `{name}`, a `{platform}`");
-    let mut diagnostic = Diagnostic::error(&HEADROOM, message);
+    let mut diagnostic = Diagnostic::error(&HEADROOM, message).of_tier(intent.switch.tier.level());
     let need = worst.map_or_else(String::new, |line| {
         format!("{} for each lossless class of a port of {}", line.each.human(), line.speed)
     });

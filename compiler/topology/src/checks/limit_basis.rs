@@ -48,11 +48,12 @@ impl Basis {
         limit: Limit,
         message: String,
     ) -> Diagnostic {
-        match (self, hardware.assumption(limit)) {
+        let finding = match (self, hardware.assumption(limit)) {
             (Basis::Assumed, Some(reason)) => {
                 Diagnostic::warning(&RULE, message).note(format!("the limit is assumed: {reason}"))
             }
             (Basis::Assumed, None) | (Basis::Firm, _) => Diagnostic::error(rule, message),
-        }
+        };
+        finding.of_tier(hardware.tier.level())
     }
 }

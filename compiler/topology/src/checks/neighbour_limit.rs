@@ -46,7 +46,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{codes, message};
+    use crate::testing::{codes, findings, message};
 
     #[test]
     fn neighbours_fit() {
@@ -56,5 +56,11 @@ mod tests {
             message(fragment, "E0905"),
             "each T0 has 256 neighbours, but `box-100-neighbours` holds 100"
         );
+        let tiers = |fragment: &str| -> Vec<Option<u8>> {
+            let found = findings(fragment);
+            found.iter().filter(|found| found.rule.code == "E0905").map(|found| found.tier).collect()
+        };
+        assert_eq!(tiers(fragment), [Some(0)]);
+        assert_eq!(tiers(&fragment.replace("t0", "t1")), [Some(1)]);
     }
 }
