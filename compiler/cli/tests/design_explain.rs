@@ -55,7 +55,7 @@ fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
     assert_eq!(explained["beaten_by"], serde_json::json!([]), "{explained:#}");
     assert!(!explained["assumed_better"][0]["design"]["assumed"].is_null(), "{explained:#}");
     let page = place.ends(0, &words(&format!("{flags} --explain firm.yaml")));
-    let heading = "These have better numbers, but exceed an assumed limit.";
+    let heading = "These have better numbers, but exceed an assumed limit or need a later release.";
     assert!(page.contains("It is on the front") && page.contains(heading), "{page}");
 
     let explained = place.json(0, &words(&format!("{flags} --explain assumed.yaml")));
@@ -98,7 +98,7 @@ fn limits_that_no_design_keeps_are_refused_with_advice() {
         ),
         (
             "--nics 400000000 --planes 4",
-            "no design keeps these limits: none of `--tiers`, `--planes` and `--oversubscription` alone permits one",
+            "no design keeps these limits: none of `--tiers`, `--planes` and `--oversubscription` alone is known to permit one",
         ),
         (
             "--nics 1024 --routing srv6-static --os eos",

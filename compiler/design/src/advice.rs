@@ -1,13 +1,9 @@
 //! Options that permit a design, for a need whose limits no design keeps.
 //!
-//! In: a need without designs. Out: options with their values. Invariants: each was tried: with it alone, the search
-//! finds a design.
+//! In: a need without designs. Out: options with their values. Invariants: each was tried: with it alone, a design
+//! exists.
 
-use closc_platform::Catalogue;
-
-use crate::design::Design;
 use crate::need::{Limits, Need, Ratio};
-use crate::space::{Sieve, space};
 
 /// Ratios to try, the smallest first.
 const RATIOS: [u32; 4] = [2, 3, 4, 8];
@@ -15,20 +11,16 @@ const RATIOS: [u32; 4] = [2, 3, 4, 8];
 /// Numbers of planes to try, the smallest first.
 const PLANES: [u16; 5] = [1, 2, 4, 8, 16];
 
-/// Returns the options each of which permits a design, as a user writes them.
-pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
-    let permits = |need: Need| {
-        let mut any = ExistenceSieve(false);
-        space(&need, catalogue, &mut any).is_ok() && any.0
-    };
-    let with = |limits: Limits| permits(Need { limits, ..need.clone() });
+/// Returns the options each of which permits a design, as a user writes them. `permits` tries a need.
+pub fn advice(need: &Need, mut permits: impl FnMut(&Need) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let tiers = (1..=3).filter(|tiers| !need.tiers.contains(tiers));
-    let tiers = tiers.into_iter().find(|tiers| permits(Need { tiers: vec![*tiers], ..need.clone() }));
+    let tiers = tiers.into_iter().find(|tiers| permits(&Need { tiers: vec![*tiers], ..need.clone() }));
     found.extend(tiers.map(|tiers| format!("`--tiers {tiers}`")));
     let planes = PLANES.into_iter().filter(|planes| !need.planes.contains(planes));
-    let planes = planes.into_iter().find(|planes| permits(Need { planes: vec![*planes], ..need.clone() }));
+    let planes = planes.into_iter().find(|planes| permits(&Need { planes: vec![*planes], ..need.clone() }));
     found.extend(planes.map(|planes| format!("`--planes {planes}`")));
+    let mut with = |limits: Limits| permits(&Need { limits, ..need.clone() });
     let ratios = RATIOS.map(|down| Ratio { down, up: 1 }).into_iter();
     let ratios = ratios.filter(|ratio| !ratio.is_within(need.limits.oversubscription));
     let ratio = ratios.into_iter().find(|ratio| with(Limits { oversubscription: *ratio, ..need.limits }));
@@ -39,17 +31,4 @@ pub fn advice(need: &Need, catalogue: &Catalogue) -> Vec<String> {
     let fails = fails && with(Limits { t0_loss: None, t1_loss: None, ..need.limits });
     found.extend(fails.then(|| "a larger limit of `--fail`".to_owned()));
     found
-}
-
-/// Whether there is a design. The search ends soon after the first.
-struct ExistenceSieve(bool);
-
-impl<'a> Sieve<'a> for ExistenceSieve {
-    fn omits(&self, _: &Design<'a>, _: u8) -> bool {
-        self.0
-    }
-
-    fn take(&mut self, _: Design<'a>) {
-        self.0 = true;
-    }
 }

@@ -193,8 +193,14 @@ impl<'a> Design<'a> {
             && used * 2 < u64::from(panel.cages) * u64::from(down.breakout.ports)
     }
 
+    /// Returns whether it depends on an assumption: a limit that is not published, or a later release than the assumed one
+    /// for its parallel cables.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.exceeds_assumed() || self.needs_locators()
+    }
+
     /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold.
-    pub(crate) fn exceeds_assumed(&self) -> bool {
+    fn exceeds_assumed(&self) -> bool {
         let t1_links = links(&self.t1).max(self.parallel);
         let spreads = [Some((&self.t0, links(&self.t0))), self.has_t1().then_some((&self.t1, t1_links))];
         let mut spreads = spreads.into_iter().flatten();

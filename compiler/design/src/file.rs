@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Os, Release, SkuFeature, Standing};
+use closc_platform::{Os, SkuFeature, Standing};
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
+use crate::release::StatedRelease;
 use crate::routing::how;
 
 /// The warning about a limit that is assumed.
@@ -32,17 +33,6 @@ const GROWING: &str = "  W0302: allow  # most ports of T1s are unused: they are 
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
-    /// Returns the first release of the operating system with the hwskus of all its switches, and the last of these, if
-    /// the release that is assumed otherwise lacks one.
-    pub fn later_release(&self) -> Option<(&str, Release)> {
-        let assumed = self.os.releases()?.default;
-        let lacking = self.tiers().filter_map(|tier| {
-            let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
-            tier.platform.missing_hwsku((self.os, assumed), used)
-        });
-        lacking.max_by_key(|(_, release)| *release)
-    }
-
     /// Returns the QoS profiles that its switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
@@ -111,9 +101,9 @@ tiers:
     segments(&mut text, design.routing, later.or(design.third.as_ref()));
     cables(&mut text, design);
     let _ = write!(text, "\nqos: {qos}  # {}\n", profile_line(qos));
-    if let Some((hwsku, release)) = design.later_release() {
+    if let Some(StatedRelease { release, reason }) = design.stated_release() {
         let os = design.os.word();
-        let _ = write!(text, "\nreleases: {{ {os}: {release} }}  # the first with hwsku {hwsku}\n");
+        let _ = write!(text, "\nreleases: {{ {os}: {release} }}  # the first {reason}\n");
     }
     warnings(&mut text, need, design, is_firm);
     text

@@ -12,14 +12,22 @@ use crate::design::Design;
 use crate::measure::{Criteria, Measure, MeasureError, Objective, hops};
 use crate::space::Sieve;
 
+/// Designs by routing and measure.
+type ByRouting<'a> = BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>;
+
+/// Number of measures with a design above which designs are thinned. They take some 8 MiB.
+const STORED_MAX: usize = 8192;
+
 /// Designs by routing and measures. Of designs with equal measures, operating system and switches, the simplest is kept:
-/// of those that need an assumed limit, and of the others.
+/// of those that depend on an assumption, and of the others.
 pub struct Candidates<'a, 'p> {
     numbers: Criteria<'p>,
-    by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
+    by_routing: ByRouting<'a>,
     /// By routing, measures of designs that passed the checks, and whether within published limits. Designs that one of
     /// them beats are omitted.
     bar: BTreeMap<&'static str, Vec<(Measure, bool)>>,
+    /// Number of measures with a design.
+    stored: usize,
     /// Designs that were compared.
     pub compared: usize,
     compared_by_routing: BTreeMap<&'static str, usize>,
@@ -40,8 +48,8 @@ pub struct FrontDesign<'a> {
     pub measure: Measure,
     /// The design.
     pub design: Design<'a>,
-    /// Whether every limit that it needs is published or measured. A design that needs an assumed limit beats only
-    /// others that need one.
+    /// Whether every limit that it needs is published or measured, and its parallel cables work in the assumed release.
+    /// A design for which this does not hold beats only others of that kind.
     pub is_firm: bool,
 }
 
@@ -53,7 +61,7 @@ pub type Front<'a> = Vec<FrontDesign<'a>>;
 pub enum Verdict {
     /// Nothing is wrong.
     Firm,
-    /// It exceeds a limit that is only assumed.
+    /// It exceeds a limit that is only assumed, or its parallel cables need a later release.
     Assumed,
     /// It cannot be built.
     Refused,
@@ -74,6 +82,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
             numbers,
             by_routing: BTreeMap::new(),
             bar: BTreeMap::new(),
+            stored: 0,
             compared: 0,
             compared_by_routing: BTreeMap::new(),
             unpriced: 0,
@@ -147,12 +156,15 @@ impl<'a, 'p> Candidates<'a, 'p> {
                 return self.unpublished += 1;
             }
         };
-        if self.is_below_bar(design.routing, &measure, || design.exceeds_assumed()) {
+        if self.is_below_bar(design.routing, &measure, || design.is_conditional()) {
             return;
         }
         let by_measure = self.by_routing.entry(design.routing.word()).or_default();
         // Most measures have one design: a vector that grows by itself starts with room for four.
-        let equal = by_measure.entry(measure).or_insert_with(|| Vec::with_capacity(1));
+        let equal = by_measure.entry(measure).or_insert_with(|| {
+            self.stored += 1;
+            Vec::with_capacity(1)
+        });
         match equal.iter_mut().find(|kept| is_judged_like(kept, &design)) {
             Some(kept) if plain(kept) <= plain(&design) => {}
             Some(kept) => *kept = design,
@@ -168,35 +180,71 @@ impl<'a, 'p> Candidates<'a, 'p> {
     /// Those of the check.
     pub fn fronts<E>(
         self,
-        mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+        passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
     ) -> Result<BTreeMap<&'static str, Front<'a>>, E> {
-        let mut fronts = BTreeMap::new();
-        for (routing, by_measure) in self.by_routing {
-            let mut front: Front<'a> = Vec::new();
-            // Measures are in ascending order, so a design that beats another comes before it.
-            for (measure, mut equal) in by_measure {
-                if front.iter().any(|better| better.beats(&measure, true)) {
-                    continue;
+        fronts(self.by_routing, passes)
+    }
+
+    /// Returns whether so many designs are stored that they should be [thinned](Candidates::thin).
+    pub fn is_full(&self) -> bool {
+        self.stored >= STORED_MAX
+    }
+
+    /// Keeps only the front of each routing, of the designs that pass a check, and omits later designs that one of them
+    /// beats.
+    ///
+    /// # Errors
+    ///
+    /// Those of the check.
+    pub fn thin<E>(&mut self, passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>) -> Result<(), E> {
+        self.stored = 0;
+        for (routing, front) in fronts(std::mem::take(&mut self.by_routing), passes)? {
+            self.stored += front.len();
+            let bar = self.bar.entry(routing).or_default();
+            bar.retain(|(measure, is_firm)| !front.iter().any(|found| found.beats(measure, *is_firm)));
+            bar.extend(front.iter().map(|found| (found.measure, found.is_firm)));
+            bar.sort_unstable();
+            bar.dedup();
+            let by_measure = self.by_routing.entry(routing).or_default();
+            for FrontDesign { measure, design, .. } in front {
+                by_measure.entry(measure).or_default().push(design);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the front of each routing, of the designs that pass a check.
+fn fronts<'a, E>(
+    by_routing: ByRouting<'a>,
+    mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
+) -> Result<BTreeMap<&'static str, Front<'a>>, E> {
+    let mut fronts = BTreeMap::new();
+    for (routing, by_measure) in by_routing {
+        let mut front: Front<'a> = Vec::new();
+        // Measures are in ascending order, so a design that beats another comes before it.
+        for (measure, mut equal) in by_measure {
+            if front.iter().any(|better| better.beats(&measure, true)) {
+                continue;
+            }
+            equal.sort_by_key(plain);
+            for design in equal {
+                let is_firm = match passes(&design)? {
+                    Verdict::Firm => true,
+                    Verdict::Assumed => false,
+                    Verdict::Refused => continue,
+                };
+                if !front.iter().any(|better| better.beats(&measure, is_firm)) {
+                    front.push(FrontDesign { measure, design, is_firm });
                 }
-                equal.sort_by_key(plain);
-                for design in equal {
-                    let is_firm = match passes(&design)? {
-                        Verdict::Firm => true,
-                        Verdict::Assumed => false,
-                        Verdict::Refused => continue,
-                    };
-                    if !front.iter().any(|better| better.beats(&measure, is_firm)) {
-                        front.push(FrontDesign { measure, design, is_firm });
-                    }
-                    if is_firm {
-                        break;
-                    }
+                if is_firm {
+                    break;
                 }
             }
-            fronts.insert(routing, front);
         }
-        Ok(fronts)
+        fronts.insert(routing, front);
     }
+    Ok(fronts)
 }
 
 impl<'a> Sieve<'a> for Candidates<'a, '_> {
@@ -229,12 +277,12 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
 }
 
 /// Returns whether the checks say the same of two designs: they have the same operating system and switches, and both
-/// need an assumed limit, or neither does.
+/// depend on an assumption, or neither does.
 fn is_judged_like(design: &Design<'_>, other: &Design<'_>) -> bool {
     let pairs = || design.tiers().zip(other.tiers());
     design.os == other.os
         && pairs().all(|(one, two)| Arc::ptr_eq(one.platform, two.platform))
-        && design.exceeds_assumed() == other.exceeds_assumed()
+        && design.is_conditional() == other.is_conditional()
 }
 
 /// Simplicity of a design: kinds of switches, lanes of NICs that differ from the usual number, places for NICs, and cages

@@ -10,7 +10,7 @@ use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
 use crate::need::Need;
-use crate::panel::Model;
+use crate::panel::{Model, accepts};
 
 /// Why the search found nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,10 @@ pub enum SearchError {
     )]
     Speed(Speed),
     /// Rails do not divide the NICs of a node.
-    #[error("{rails} rails do not divide the {nics} NICs of a node: change `--rails` or `--nics-per-node`")]
+    #[error(
+        "{} the {} of a node: change `--rails` or `--nics-per-node`",
+        agree(*rails, "rail does not divide", "rails do not divide"), agree(*nics, "NIC", "NICs")
+    )]
     Rails {
         /// Rails.
         rails: u8,
@@ -57,7 +60,8 @@ pub enum SearchError {
     },
     /// Planes by NIC do not divide the rails.
     #[error(
-        "{rails} rails cannot be divided over any of these numbers of planes by NIC: change `--planes-by-nic` or `--rails`"
+        "{} cannot be divided over any of these numbers of planes by NIC: change `--planes-by-nic` or `--rails`",
+        agree(*rails, "rail", "rails")
     )]
     ByNic {
         /// Rails.
@@ -70,7 +74,7 @@ pub enum SearchError {
     ByNicRouting,
     /// The number of NICs is not a multiple of those of a node.
     #[error(
-        "{nics} is not a whole number of nodes of {node} NICs: use `--nics {next}`, or change `--nics-per-node`"
+        "{nics} is not a whole number of nodes of {}: use `--nics {next}`, or change `--nics-per-node`", agree(*node, "NIC", "NICs")
     )]
     Nodes {
         /// NICs.
@@ -82,10 +86,11 @@ pub enum SearchError {
     },
     /// One T0 holds all NICs, or a T0 of a single tier has less than two.
     #[error("{}: use `--nics {least}`, or fewer `--nics-per-node`", if *is_one {
-        format!("{nics} NICs are less than two on each T0")
+        format!("{} less than two on each T0", agree(*nics, "NIC is", "NICs are"))
     } else {
         format!(
-            "one T0 holds {nics} NICs: `--tiers 1` needs `--routing ecmp-static`, and more tiers have two T0s or more"
+            "one T0 holds {}: `--tiers 1` needs `--routing ecmp-static`, and more tiers have two T0s or more",
+            agree(*nics, "NIC", "NICs")
         )
     })]
     Few {
@@ -104,20 +109,60 @@ pub enum SearchError {
     OneTierRouting,
     /// One tier whose rails are separate, although switches must join them.
     #[error(
-        "`--tiers 1` with {rails} rails has a switch per rail, and only nodes join them: use `--rails 1`, or \
-         `closc design --planes-by-nic {rails}`"
+        "`--tiers 1` with {} has a switch per rail, and only nodes join them: use `--rails 1`, or \
+         `closc design --planes-by-nic {rails}`", agree(*rails, "rail", "rails")
     )]
     OneTierRails {
         /// Rails.
         rails: u8,
     },
-    /// Switches have no such ports.
+    /// No switch runs one of the operating systems.
     #[error(
-        "no switch of {of} has ports of {speeds} and can do this routing: change `--speed`, `--planes`, `--routing` or `--os`"
+        "no hardware of {of} runs {oses}{}: change `--os`{}",
+        if known.is_empty() { String::new() } else { format!("; it runs {known}") },
+        software.as_ref().map_or_else(String::new, |name| format!(", or use `--platform {name}`"))
     )]
+    System {
+        /// The vendors, or the catalogue.
+        of: String,
+        /// The operating systems.
+        oses: String,
+        /// Operating systems of this hardware.
+        known: String,
+        /// A software platform that runs one of them.
+        software: Option<String>,
+    },
+    /// Switches have no such ports.
+    #[error("no switch of {of} with {oses} has ports of {speeds}: change `--speed`, `--planes` or `--os`")]
     Ports {
         /// The vendors, or the catalogue.
         of: String,
+        /// The operating systems.
+        oses: String,
+        /// Speeds of ports.
+        speeds: String,
+    },
+    /// Switches have such ports, but not with these operating systems.
+    #[error(
+        "{oses} does not split cages of a switch of {of} into ports of {speeds}: change `--os` or `--planes`"
+    )]
+    Splits {
+        /// The vendors, or the catalogue.
+        of: String,
+        /// The operating systems.
+        oses: String,
+        /// Speeds of ports.
+        speeds: String,
+    },
+    /// Switches have such ports, but not with this routing.
+    #[error(
+        "no switch of {of} with {oses} and ports of {speeds} can do this routing: change `--routing`, `--os` or `--planes`"
+    )]
+    Routing {
+        /// The vendors, or the catalogue.
+        of: String,
+        /// The operating systems.
+        oses: String,
         /// Speeds of ports.
         speeds: String,
     },
@@ -173,15 +218,47 @@ fn fail(least: u32, next: Option<u16>) -> String {
 }
 
 /// Returns the reason where no platform has the ports and the routing.
-pub(crate) fn no_ports(need: &Need, speeds: &[(u16, Speed)], models: &[Model<'_>]) -> SearchError {
+pub(crate) fn no_ports(
+    need: &Need,
+    speeds: &[(u16, Speed)],
+    models: &[Model<'_>],
+    catalogue: &Catalogue,
+) -> SearchError {
     let words: Vec<String> = speeds.iter().map(|(_, speed)| speed.to_string()).collect();
     let words = words.join(" or ");
-    if need.platforms.is_empty() {
-        let of = if need.vendors.is_empty() { "the catalogue".to_owned() } else { join_words(&need.vendors) };
-        return SearchError::Ports { of, speeds: words };
+    if !need.platforms.is_empty() {
+        let reasons = models.iter().map(|model| reason(need, (speeds, &words), model.platform));
+        return SearchError::Named(reasons.collect::<Vec<_>>().join("; "));
     }
-    let reasons = models.iter().map(|model| reason(need, (speeds, &words), model.platform));
-    SearchError::Named(reasons.collect::<Vec<_>>().join("; "))
+    let of = if need.vendors.is_empty() { "the catalogue".to_owned() } else { join_words(&need.vendors) };
+    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+    let oses = oses.join(" or ");
+    let runs = |platform: &Platform| need.oses.iter().any(|os| platform.supports(*os));
+    let offered = |platform: &Platform| {
+        let breakouts = platform.panel.breakouts.clone().into_iter();
+        breakouts.filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed))
+    };
+    let has_ports = |platform: &Platform| offered(platform).next().is_some();
+    // Static routes ask for nothing but ports.
+    let splits = |platform: &Platform| {
+        let fits =
+            |split| need.oses.iter().any(|os| accepts(platform, *os, Routing::EcmpStatic, split, None));
+        runs(platform) && offered(platform).any(fits)
+    };
+    let running: Vec<&Platform> =
+        models.iter().map(|model| &**model.platform).filter(|it| runs(it)).collect();
+    if running.is_empty() {
+        let known: BTreeSet<&str> =
+            models.iter().flat_map(|model| &model.platform.oses).map(|os| os.word()).collect();
+        let software = catalogue.iter().find(|platform| platform.is_software() && runs(platform));
+        let software = software.map(|platform| platform.id.to_string());
+        return SearchError::System { of, oses, known: join_words(known), software };
+    }
+    match (running.iter().any(|it| has_ports(it)), running.iter().any(|it| splits(it))) {
+        (false, _) => SearchError::Ports { of, oses, speeds: words },
+        (true, false) => SearchError::Splits { of, oses, speeds: words },
+        (true, true) => SearchError::Routing { of, oses, speeds: words },
+    }
 }
 
 /// Returns the reason of one platform.
@@ -214,6 +291,12 @@ fn reason(need: &Need, (speeds, words): (&[(u16, Speed)], &str), platform: &Plat
         );
     }
     format!("`{name}` has no SKU of SONiC with ports of {words}: use another `--os`")
+}
+
+/// Returns a number with a phrase that agrees with it.
+fn agree(count: impl Into<u64>, one: &str, many: &str) -> String {
+    let count = count.into();
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn join_words(words: impl IntoIterator<Item = impl ToString>) -> String {

@@ -127,6 +127,9 @@ fn part_of_space<'a>(
     effort: Effort,
     sieve: &mut dyn Sieve<'a>,
 ) -> Result<(), SearchError> {
+    if let Some(why) = contradictions(need, catalogue).into_iter().next() {
+        return Err(why);
+    }
     let models = models(need, catalogue)?;
     let speeds = speeds(need, &models)?;
     let by_nic = by_nic(need)?;
@@ -140,7 +143,7 @@ fn part_of_space<'a>(
     match (is_empty, has_ports) {
         (false, _) => Ok(()),
         (true, true) => Err(SearchError::Limits),
-        (true, false) => Err(search_error::no_ports(need, &speeds, &models)),
+        (true, false) => Err(search_error::no_ports(need, &speeds, &models, catalogue)),
     }
 }
 
@@ -191,11 +194,6 @@ fn is_sold(platform: &Platform) -> bool {
 
 /// Returns the numbers of planes to try that keep the limit on the failure of a T0, each with the speed of a port.
 fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, SearchError> {
-    divides_into_rails(need.nics_per_node, need.rails)?;
-    divides_into_nodes(need.nics, need.nics_per_node)?;
-    if let Some(few) = too_few(need) {
-        return Err(few);
-    }
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
     if speeds.is_empty() {
@@ -205,6 +203,18 @@ fn speeds(need: &Need, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>, Search
     let keep: Vec<(u16, Speed)> =
         speeds.into_iter().filter(|(planes, _)| u32::from(*planes) >= least).collect();
     if keep.is_empty() { Err(SearchError::planes(need, models, least)) } else { Ok(keep) }
+}
+
+/// Returns the contradictions between the values of a need, before a search.
+pub fn contradictions(need: &Need, catalogue: &Catalogue) -> Vec<SearchError> {
+    let models = models(need, catalogue);
+    let rails = divides_into_rails(need.nics_per_node, need.rails).err();
+    let nodes = divides_into_nodes(need.nics, need.nics_per_node).err();
+    let by_nic = by_nic(need).err();
+    let is_whole = rails.is_none() && nodes.is_none() && by_nic.is_none();
+    let few = if is_whole { too_few(need) } else { None };
+    let speeds = speeds(need, models.as_deref().unwrap_or_default()).err();
+    [models.err(), rails, nodes, by_nic, few, speeds].into_iter().flatten().collect()
 }
 
 /// Checks that the NICs of a node are the same number on each rail.

@@ -4,7 +4,6 @@
 //! common parts are compared with designs that passed, so that a large search ends soon.
 
 use closc_platform::Breakout;
-use closc_platform::capability::{Capability, Support};
 use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
@@ -28,7 +27,7 @@ impl SearchPart<'_> {
 
     /// Returns whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
     fn takes_parallel(self) -> bool {
-        !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
+        !self.routing.is_source_routed() || self.os.programs_locators()
     }
 
     /// Adds the two-tier designs with a T0.

@@ -470,6 +470,39 @@ fn a_bar_omits_nothing_of_the_front() {
     assert!(omitted > 0, "the bar omits no branch");
 }
 
+/// Candidates that are thinned in the middle of a search have the same front at its end, also where checks refuse designs.
+#[test]
+fn thinning_changes_no_front() {
+    let catalogue = Catalogue::builtin();
+    let verdict = |design: &Design<'_>| {
+        let is_refused = (design.cables() + design.modules()).is_multiple_of(5);
+        Ok::<_, Infallible>(if is_refused { Verdict::Refused } else { Verdict::Firm })
+    };
+    for (boxes, nodes, planes, speed) in
+        [(BOXES, 41, 2, 800), (BOXES, 200, 4, 400), (SMALL, 333, 1, 100), (SMALL, 1500, 1, 100)]
+    {
+        let need = need(boxes, nodes, planes, speed, (1, 1));
+        let fronts = |thinned: usize| {
+            let (mut candidates, mut taken) = (Candidates::new(Criteria::default()), 0);
+            let mut take = |design| {
+                candidates.add(design);
+                taken += 1;
+                if taken % thinned == 0 {
+                    let Ok(()) = candidates.thin(verdict);
+                }
+            };
+            space(&need, &catalogue, &mut take).expect("there are designs");
+            let Ok(fronts) = candidates.fronts(verdict);
+            let front = merged(fronts.into_values());
+            (front.iter().map(|found| found.measure).collect::<Vec<_>>(), taken)
+        };
+        let (whole, taken) = fronts(usize::MAX);
+        for every in [1, 7, 64] {
+            assert_eq!(fronts(every).0, whole, "{nodes} nodes, thinned at every {every} of {taken}");
+        }
+    }
+}
+
 /// A design that needs an assumed limit beats only others that need one. So a bar of such designs omits no branch in
 /// which other T1s stay within their limits.
 #[test]

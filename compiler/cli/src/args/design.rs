@@ -44,8 +44,12 @@ const OF_NEEDS: [&str; 19] = [
 
 /// Arguments of `design`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Prints the designs that no other design beats in every number.\nEach was checked: \
-                  `closc check` has no finding for its file. `--pick N --out FILE` writes one.")]
+#[command(
+    after_help = "Prints the designs that no other design beats in every number. The first is the best by \
+                  `--objective`.\nThe best by each other objective follow, then the rest by `--objective`.\n\
+                  Each was checked: its file has no finding but known faults of a release (W0203), which the list \
+                  prints.\n`--pick N --out FILE` writes one."
+)]
 pub(crate) struct DesignArgs {
     /// Number of NICs
     #[arg(
@@ -116,7 +120,7 @@ pub(crate) struct DesignArgs {
     /// CSV file with prices: `item,price`
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
-    /// Objective by which designs are sorted
+    /// Objective that the first design is the best by
     #[arg(long, value_enum, default_value_t = Objective::Capacity)]
     pub objective: Objective,
     /// Maximum number of designs printed, 1 to 255

@@ -5,6 +5,7 @@
 //! design passed all checks without findings, except known faults of releases, which are printed. Costs are sums of the
 //! user's prices, and power consumption is the sum of published figures.
 
+mod advice;
 mod checks;
 mod columns;
 mod compare;
@@ -29,11 +30,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
 use closc_compile::front::Options;
-use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Need, SearchError};
+use closc_design::{Candidates, Criteria, Design, Front, FrontDesign, Need, SearchError, Sieve};
 use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_platform::Catalogue;
-use closc_platform::capability::{Capability, Support};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -126,7 +126,7 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     if !command.compare.is_empty() {
         return compare::run(args, &command.compare, (&catalogue, compared));
     }
-    let need = need::need(command)?;
+    let need = need::need(command, &catalogue)?;
     let objective = command.objective;
     let asked = SearchInput {
         need: &need,
@@ -210,11 +210,15 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     let mut checks = Checks::new(asked.need, asked.stages, options);
     let mut candidates = Candidates::new(asked.compared);
     for (most, checked) in SAMPLES {
+        let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
         // A sample without a design has a reason only if the complete search has none either.
-        let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut candidates);
-        candidates = candidates.into_bar(checked, |design| checks.pass(design))?;
+        let _outside = closc_design::sample(asked.need, asked.catalogue, most, &mut sieve);
+        candidates = sieve.finish()?.into_bar(checked, |design| checks.pass(design))?;
     }
-    closc_design::space(asked.need, asked.catalogue, &mut candidates).map_err(|why| outside(why, asked))?;
+    let mut sieve = ThinningSieve { candidates, checks: &mut checks, failed: None };
+    let searched = closc_design::space(asked.need, asked.catalogue, &mut sieve);
+    let candidates = sieve.finish()?;
+    searched.map_err(|why| outside(args, why, asked))?;
     let (compared, unpriced, unpublished) =
         (candidates.compared, candidates.unpriced, candidates.unpublished);
     let meet = asked.listed.map_or(compared, |routing| candidates.compared_with(routing));
@@ -233,9 +237,38 @@ fn search<'a>(args: &Args, asked: &SearchInput<'a>) -> anyhow::Result<SearchResu
     Ok(SearchResult { checks, compared: meet, unpriced, unpublished, routings, front })
 }
 
+/// Candidates of a search. While it runs, they are thinned to those that pass the checks, so that a large search
+/// needs little memory.
+struct ThinningSieve<'s, 'a, 'n> {
+    candidates: Candidates<'a, 'a>,
+    checks: &'s mut Checks<'n>,
+    failed: Option<anyhow::Error>,
+}
+
+impl<'a> ThinningSieve<'_, 'a, '_> {
+    /// Returns the candidates, or the error of a check.
+    fn finish(self) -> anyhow::Result<Candidates<'a, 'a>> {
+        self.failed.map_or(Ok(self.candidates), Err)
+    }
+}
+
+impl<'a> Sieve<'a> for ThinningSieve<'_, 'a, '_> {
+    fn omits(&self, floor: &Design<'a>, tiers: u8) -> bool {
+        self.failed.is_some() || self.candidates.omits(floor, tiers)
+    }
+
+    fn take(&mut self, design: Design<'a>) {
+        self.candidates.add(design);
+        if self.candidates.is_full() && self.failed.is_none() {
+            let checks = &mut *self.checks;
+            self.failed = self.candidates.thin(|design| checks.pass(design)).err();
+        }
+    }
+}
+
 /// Returns the reason why no design passes the checks.
 fn rejection_reason(first: Option<&Finding>) -> String {
-    let Some((code, message)) = first else { return "no design passes the checks".to_owned() };
+    let Some(Finding { code, message, .. }) = first else { return "no design passes the checks".to_owned() };
     let remedy = match *code {
         NO_ROUTING => "change `--routing` or `--os`".to_owned(),
         "" => "change `--platform`, `--planes` or `--tiers`".to_owned(),
@@ -281,13 +314,14 @@ struct GrowthError(String);
 struct LimitsError(String);
 
 /// Returns the reason for an empty search; with stages, the message refers to them.
-fn outside(why: SearchError, asked: &SearchInput<'_>) -> anyhow::Error {
+fn outside(args: &Args, why: SearchError, asked: &SearchInput<'_>) -> anyhow::Error {
     match (&why, asked.stages.last()) {
         (SearchError::Limits, Some(last)) => GrowthError(number((*last).into())).into(),
         (SearchError::Limits, None) => {
-            let permits = closc_design::advice(asked.need, asked.catalogue);
+            let permits = advice::advice(args, asked);
             LimitsError(match permits.as_slice() {
-                [] => "none of `--tiers`, `--planes` and `--oversubscription` alone permits one".to_owned(),
+                [] => "none of `--tiers`, `--planes` and `--oversubscription` alone is known to permit one"
+                    .to_owned(),
                 [one] => format!("use {one}"),
                 several => format!("use one of {}", several.join(", ")),
             })
@@ -341,7 +375,7 @@ fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String>
     if !fewest.has_t1() && design.has_t1() {
         reasons.push("switches need uplinks, so one tier is not possible".to_owned());
     }
-    if fewest.parallel > 1 && is_single(design.routing, design.os.support(Capability::SeveralLocators)) {
+    if fewest.parallel > 1 && design.routing.is_source_routed() && !design.os.programs_locators() {
         reasons.push("a switch with one locator takes one cable from each T0".to_owned());
     }
     let is_source_routed = design.routing.is_source_routed();
@@ -352,11 +386,6 @@ fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String>
         reasons.push(format!("{} {are} not known to forward uSIDs", names.join(", ")));
     }
     reasons
-}
-
-/// Returns whether a routing cannot use parallel cables on an operating system.
-fn is_single(routing: Routing, locators: Support) -> bool {
-    routing.is_source_routed() && locators != Support::Whole
 }
 
 /// Prints the designs, or writes the one that was picked.

@@ -165,15 +165,15 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if with_qos.is_empty() { oses } else { with_qos }
 }
 
-/// Returns the number of the first design whose hwskus are in a release; 1 if each needs the branch `master`.
+/// Returns the number of the first design for the usual releases; 1 if each needs the branch `master` or an update.
 fn first_released_design(found: &Designs) -> u8 {
-    let at = found.designs.iter().position(|design| !design.needs_master).unwrap_or_default();
+    let at = found.designs.iter().position(|design| !design.needs_update).unwrap_or_default();
     u8::try_from(at + 1).expect("a search lists few designs")
 }
 
 /// Prints the first design if another was written because of its release.
 fn report_unreleased_design(found: &Designs, picked: &Row) {
-    let Some(first) = found.designs.first().filter(|first| first.needs_master && !picked.needs_master) else {
+    let Some(first) = found.designs.first().filter(|first| first.needs_update && !picked.needs_update) else {
         return;
     };
     if let Some(release) = &first.release {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::Routing;
 use closc_compile::front::{self, Options, Source};
 use closc_design::{Design, Need, Side, ThirdTier, Tier, Verdict};
+use closc_diagnostics::Diagnostic;
 
 /// The warning about a known fault of a release.
 pub(in crate::commands) const KNOWN_FAULT: &str = "W0203";
@@ -28,11 +29,13 @@ const NO_QOS: &str = "E0716";
 /// The error about cables that are longer than their medium reaches. It depends on lanes, not on counts.
 const REACH: &str = "E0602";
 
-/// Start of messages about a limit of T0s, which the ports of T1s have no influence on.
-const OF_T0: &str = "each T0 ";
+/// Errors about a table of a switch, of which only routes depend on the tiers above: IPv6 routes, local SIDs, members
+/// of ECMP groups, neighbours, ECMP groups.
+const ROUTES: &str = "E0902";
+const TABLES: [&str; 4] = ["E0903", "E0904", "E0905", "E0906"];
 
-/// Part of the name of a T0, in messages about one of its ports.
-const T0_NAME: &str = "p0-t0-";
+/// The level of T0s in findings.
+const T0: Option<u8> = Some(0);
 
 /// Maximum number of files that are checked per routing.
 const TRIED: usize = 512;
@@ -89,6 +92,16 @@ impl CheckedFile {
     }
 }
 
+impl CheckedFile {
+    /// Adds what the file of a later stage exceeds, and the faults that affect it.
+    fn include(&mut self, later: CheckedFile) {
+        self.assumed = self.assumed.take().or(later.assumed);
+        let new = later.known_faults.into_iter().filter(|fault| !self.known_faults.contains(fault));
+        let new: Vec<String> = new.collect();
+        self.known_faults.extend(new);
+    }
+}
+
 impl<'a> Checks<'a> {
     pub(super) fn new(need: &'a Need, stages: &'a [u32], options: Options) -> Self {
         Checks {
@@ -128,7 +141,7 @@ impl<'a> Checks<'a> {
     }
 
     fn verdict(&mut self, design: &Design<'_>, key: &str) -> anyhow::Result<Verdict> {
-        if self.exceeding.contains(&t0(design)) {
+        if self.exceeding.contains(&t0(design)) || self.exceeding.contains(&t0_and_t2s(design)) {
             return Ok(Verdict::Refused);
         }
         let mut last = None;
@@ -139,17 +152,18 @@ impl<'a> Checks<'a> {
             if !self.may_try(design.routing) {
                 break;
             }
-            let (code, message) = match self.check(design, qos)? {
+            let finding = match self.check(design, qos)? {
                 Ok(passed) => {
-                    let verdict = if passed.assumed.is_none() { Verdict::Firm } else { Verdict::Assumed };
+                    let is_firm = passed.assumed.is_none() && !design.needs_locators();
+                    let verdict = if is_firm { Verdict::Firm } else { Verdict::Assumed };
                     self.files.insert(key.to_owned(), passed);
                     return Ok(verdict);
                 }
                 Err(finding) => finding,
             };
-            tracing::debug!("{key}: {code}: {message}");
-            self.learn(design, qos, (code, &message));
-            last = Some((code, message));
+            tracing::debug!("{key}: {}: {}", finding.code, finding.message);
+            self.learn(design, qos, &finding);
+            last = Some(finding);
         }
         // The last profile asks for the least, so its finding is the reason.
         self.first = self.first.take().or(last);
@@ -168,12 +182,14 @@ impl<'a> Checks<'a> {
     }
 
     /// Records a finding that other designs with the same hardware, or with the same T0s, also have.
-    fn learn(&mut self, design: &Design<'_>, qos: &str, (code, message): (&'static str, &str)) {
-        match code {
-            MARKS if message.contains(T0_NAME) => drop(self.unfit.insert(lowest(design, qos))),
+    fn learn(&mut self, design: &Design<'_>, qos: &str, finding: &Finding) {
+        let is_of_t0 = finding.tier == T0;
+        match finding.code {
+            MARKS if is_of_t0 => drop(self.unfit.insert(lowest(design, qos))),
             MARKS | SHARES | NO_PAUSE | NO_QOS => drop(self.unfit.insert(hardware(design, qos))),
             REACH => self.unfit.extend(design.profiles().iter().map(|qos| hardware(design, qos))),
-            _ if message.starts_with(OF_T0) => drop(self.exceeding.insert(t0(design))),
+            ROUTES if is_of_t0 => drop(self.exceeding.insert(t0_and_t2s(design))),
+            code if is_of_t0 && TABLES.contains(&code) => drop(self.exceeding.insert(t0(design))),
             _ => {}
         }
     }
@@ -188,10 +204,10 @@ impl<'a> Checks<'a> {
         let mut stages = Vec::new();
         for nics in self.stages.iter().skip(1) {
             let Some(grown) = design.grown(*nics, self.need) else {
-                return Ok(Err(("", format!("no ports for {nics} NICs"))));
+                return Ok(Err(Finding::of_counts(format!("no ports for {nics} NICs"))));
             };
             match self.one(&grown, qos)? {
-                Ok(later) => passed.assumed = passed.assumed.or(later.assumed),
+                Ok(later) => passed.include(later),
                 Err(finding) => return Ok(Err(finding)),
             }
             stages.push(grown);
@@ -216,12 +232,12 @@ impl<'a> Checks<'a> {
             match found.rule.code {
                 KNOWN_FAULT => known_faults.push(found.message.clone()),
                 closc_design::ASSUMED => assumed = assumed.or_else(|| Some(found.message.clone())),
-                code => return Ok(Err((code, found.message.clone()))),
+                _ => return Ok(Err(Finding::of(found))),
             }
         }
         let nics = reading.plan.as_ref().map_or(0, |plan| plan.fabric().counts().nics);
         if nics != u64::from(design.places()) {
-            return Ok(Err(("", format!("{nics} NICs instead of {}", design.places()))));
+            return Ok(Err(Finding::of_counts(format!("{nics} NICs instead of {}", design.places()))));
         }
         let base_rtt_ns = reading.plan.as_ref().map_or(0, |plan| plan.delay().base_rtt.0);
         let passed =
@@ -230,9 +246,25 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Code and message of a finding. The code is empty if the file does not have the NICs of its design, or a stage has no
-/// ports for its NICs.
-pub(super) type Finding = (&'static str, String);
+/// A finding because of which a design is refused.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    /// Its code; empty if the file does not have the NICs of its design, or a stage has no ports for its NICs.
+    pub code: &'static str,
+    pub message: String,
+    /// The tier of the switches that it is about, if it is about one tier.
+    tier: Option<u8>,
+}
+
+impl Finding {
+    fn of(found: &Diagnostic) -> Self {
+        Finding { code: found.rule.code, message: found.message.clone(), tier: found.tier }
+    }
+
+    fn of_counts(message: String) -> Self {
+        Finding { code: "", message, tier: None }
+    }
+}
 
 /// Returns a key of the hardware of T0s with its OS, planes, breakouts and tiers above, and of a profile.
 fn lowest(design: &Design<'_>, qos: &str) -> String {
@@ -252,13 +284,22 @@ fn hardware(design: &Design<'_>, qos: &str) -> String {
     format!("{} {qos} planes={} {}", design.os.word(), design.planes, tiers.join("+"))
 }
 
-/// Returns a key of the T0s of a design, with their number and ports.
+/// Returns a key of the T0s of a design, with their number, ports and parallel cables.
 fn t0(design: &Design<'_>) -> String {
     let ports = |side: Side| format!("{}x{}", side.count, side.breakout);
     let (down, up) = (ports(design.t0.down), design.t0.up.map(ports).unwrap_or_default());
     let (routing, os, zones) = (design.routing.word(), design.os.word(), design.zones());
-    let Design { planes, groups, t0, .. } = design;
-    format!("{routing} {os} planes={planes} {}/{down}/{up} zones={zones} groups={groups}", t0.platform.id)
+    let Design { planes, groups, parallel, t0, .. } = design;
+    format!(
+        "{routing} {os} planes={planes} {}/{down}/{up} zones={zones} groups={groups} parallel={parallel}",
+        t0.platform.id
+    )
+}
+
+/// Returns a key of the T0s of a design and of all other switches: BGP brings a T0 the loopback of each.
+fn t0_and_t2s(design: &Design<'_>) -> String {
+    let t2s = design.third.as_ref().map_or(0, |third| third.tier.switches);
+    format!("{} t2s={t2s}", t0(design))
 }
 
 /// Returns a unique key of a design.
@@ -278,4 +319,50 @@ fn key(design: &Design<'_>) -> String {
         os,
         tiers.join("+")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_design::{Limits, Ratio};
+    use closc_platform::{Catalogue, Os};
+    use closc_qos::units::Speed;
+
+    use super::*;
+
+    /// The tier of a finding decides what is learned from it, whatever its message is.
+    #[test]
+    fn findings_of_t0s_are_learned_by_their_tier() {
+        let need = Need {
+            name: "fabric".to_owned(),
+            nics: 512,
+            speed: Speed::gbps(400),
+            nics_per_node: 8,
+            rails: 1,
+            planes: vec![1],
+            planes_by_nic: vec![1],
+            tiers: vec![2],
+            routings: vec![Routing::BgpUnnumbered],
+            oses: vec![Os::Sonic],
+            platforms: vec!["th5-128x400g".to_owned()],
+            vendors: Vec::new(),
+            limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
+        };
+        let catalogue = Catalogue::builtin();
+        let mut designs = Vec::new();
+        closc_design::space(&need, &catalogue, &mut |design| designs.push(design))
+            .expect("there are designs");
+        let design = &designs[0];
+        let mut checks = Checks::new(&need, &[], Options::default());
+        let finding = |code, tier| Finding { code, message: "any words".to_owned(), tier };
+        for (code, tier) in [("E0905", Some(1)), ("E0905", None), ("E0701", T0)] {
+            checks.learn(design, "lossless", &finding(code, tier));
+            assert!(checks.exceeding.is_empty() && checks.unfit.is_empty(), "{code} {tier:?}");
+        }
+        checks.learn(design, "lossless", &finding("E0905", T0));
+        assert!(checks.exceeding.contains(&t0(design)));
+        checks.learn(design, "lossless", &finding(MARKS, Some(1)));
+        assert!(checks.unfit.contains(&hardware(design, "lossless")));
+        checks.learn(design, "lossless", &finding(MARKS, T0));
+        assert!(checks.unfit.contains(&lowest(design, "lossless")));
+    }
 }

@@ -41,7 +41,8 @@ pub(crate) struct DesignExplanation {
     named: Row,
     /// Designs of the front that are better in one number and worse in none.
     beaten_by: Vec<BetterDesign>,
-    /// Designs with better numbers that exceed an assumed limit, if the fabric exceeds none. They do not beat it.
+    /// Designs with better numbers that exceed an assumed limit or need a later release, if the fabric does neither.
+    /// They do not beat it.
     assumed_better: Vec<BetterDesign>,
 }
 
@@ -77,7 +78,7 @@ pub(super) fn run(
     let searched = super::search(args, asked)?;
     let mut outside = breaches(need, &design);
     outside.extend(file_design::hosts(plan.topology(), need.nics_per_node, need.rails));
-    let is_firm = assumed.is_none();
+    let is_firm = assumed.is_none() && !design.needs_locators();
     let better = searched.front.iter().filter(|found| found.measure.beats(&measure));
     let (beats, assumes): (Vec<&FrontDesign<'_>>, Vec<_>) =
         better.partition(|found| found.beats(&measure, is_firm));
@@ -137,7 +138,8 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
     }
     if !explained.assumed_better.is_empty() {
         text.push_str(
-            "These have better numbers, but exceed an assumed limit. They do not rule out a fabric that is within published limits:\n",
+            "These have better numbers, but exceed an assumed limit or need a later release. They do not rule out a fabric \
+             that needs neither:\n",
         );
         explained.assumed_better.iter().for_each(|better| differences(&mut text, better));
     }
@@ -163,6 +165,9 @@ fn differences(text: &mut String, BetterDesign { numbers, design }: &BetterDesig
     let _ = writeln!(text, "\n    {}", page::title(design));
     for Difference { number: name, named, design } in numbers {
         let _ = writeln!(text, "    {name:<28} {:>12} instead of {}", number(*design), number(*named));
+    }
+    if let Some(release) = &design.release {
+        let _ = writeln!(text, "    release: {release}");
     }
     if let Some(assumed) = &design.assumed {
         let _ = writeln!(text, "    assumed limit exceeded: {assumed}");

@@ -15,26 +15,61 @@ pub(in crate::commands) const ROUTINGS: [Routing; 3] =
 /// Maximum size of a price file in bytes: a few thousand items.
 const PRICES_MAX: u64 = 1 << 20;
 
-/// Returns the need. With stages, it is the need of the first stage, with room for the last.
-pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
-    let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
+/// Several options contradict others.
+#[derive(Debug, thiserror::Error)]
+#[error("{} options contradict others:\n- {}", .0.len(), .0.join("\n- "))]
+struct Contradictions(Vec<String>);
+
+/// Returns the need, if no option contradicts another one.
+///
+/// # Errors
+///
+/// All contradictions.
+pub(super) fn need(command: &DesignArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
+    let need = of_options(command)?;
+    let mut wrong = growth(command);
+    let contradictions = closc_design::contradictions(&need, catalogue);
+    // Those of stages are reported with their option.
+    let is_reported =
+        |why: &SearchError| !command.stages.is_empty() && matches!(why, SearchError::Nodes { .. });
+    wrong.extend(contradictions.into_iter().filter(|why| !is_reported(why)).map(|why| why.to_string()));
+    match wrong.len() {
+        0 => Ok(need),
+        1 => bail!(wrong.remove(0)),
+        _ => bail!(Contradictions(wrong)),
+    }
+}
+
+/// Returns the contradictions of the options for growth.
+fn growth(command: &DesignArgs) -> Vec<String> {
+    let mut wrong = Vec::new();
     if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {
-        bail!("`--stages` is not in ascending order; expected each stage once, the smallest first");
+        wrong.push(
+            "`--stages` is not in ascending order; expected each stage once, the smallest first".to_owned(),
+        );
     }
     for stage in &command.stages {
         if let Err(SearchError::Nodes { nics, node, next }) =
             divides_into_nodes(*stage, command.nics_per_node)
         {
-            bail!(
+            wrong.push(format!(
                 "`--stages`: {nics} is not a whole number of nodes of {node} NICs: write {next}, or change `--nics-per-node`"
-            );
+            ));
         }
     }
-    if let (Some(nics), Some(later)) =
-        (command.nics, command.grow_to.filter(|later| command.nics > Some(*later)))
-    {
-        bail!("`--grow-to {later}` is less than `--nics {nics}`");
-    }
+    let less = command.grow_to.filter(|later| command.nics > Some(*later));
+    wrong.extend(
+        command
+            .nics
+            .zip(less)
+            .map(|(nics, later)| format!("`--grow-to {later}` is less than `--nics {nics}`")),
+    );
+    wrong
+}
+
+/// Returns the need that the options state. With stages, it is the need of the first stage, with room for the last.
+fn of_options(command: &DesignArgs) -> anyhow::Result<Need> {
+    let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
     let least = |limits: Vec<u8>| limits.into_iter().min();
     let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
     let Ratio { down, up } = command.oversubscription;

@@ -1,6 +1,6 @@
 //! A design as it is written in JSON documents.
 
-use closc_design::{Design, Measure, Media, Need, RACK_UNITS};
+use closc_design::{Design, Measure, Media, Need, RACK_UNITS, ReleaseReason, StatedRelease};
 use closc_platform::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,11 +78,11 @@ pub(crate) struct Row {
     pub unequal_lanes: Vec<String>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
-    /// The release that the file sets, if the default release lacks a hwsku.
+    /// The release that the file sets, if the default release lacks a hwsku or has a fault that a later one has not.
     pub release: Option<String>,
-    /// Whether that release is SONiC's branch `master`.
+    /// Whether that release is SONiC's branch `master`, or is set because of a fault.
     #[serde(skip)]
-    pub needs_master: bool,
+    pub needs_update: bool,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
     /// Its growth, with `--stages`.
@@ -216,8 +216,8 @@ impl Row {
             weaknesses: design.weaknesses().into_iter().map(closc_design::Weakness::text).collect(),
             unequal_lanes: design.unequal_lanes(),
             assumed: passed.assumed,
-            release: later_release(design),
-            needs_master: design.later_release().is_some_and(|(_, release)| release == Release::Master),
+            release: stated_release(design),
+            needs_update: needs_update(design),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
@@ -226,9 +226,21 @@ impl Row {
 }
 
 /// Describes the release that the file states.
-fn later_release(design: &Design<'_>) -> Option<String> {
-    let (hwsku, release) = design.later_release()?;
-    Some(format!("`{}` {release}, the first release with hwsku `{hwsku}`", design.os.word()))
+fn stated_release(design: &Design<'_>) -> Option<String> {
+    let StatedRelease { release, reason } = design.stated_release()?;
+    let reason = match reason {
+        ReleaseReason::Hwsku(hwsku) => format!("with hwsku `{hwsku}`"),
+        ReleaseReason::Fault(_) => reason.to_string(),
+    };
+    Some(format!("`{}` {release}, the first release {reason}", design.os.word()))
+}
+
+/// Returns whether a design needs a branch that is not released, or a release without a fault of the assumed one.
+fn needs_update(design: &Design<'_>) -> bool {
+    design.stated_release().is_some_and(|stated| match stated.reason {
+        ReleaseReason::Hwsku(_) => stated.release == Release::Master,
+        ReleaseReason::Fault(_) => true,
+    })
 }
 
 /// Describes the stages of a design that moves no plugged cable.
