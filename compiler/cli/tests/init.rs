@@ -188,7 +188,10 @@ fn what_cannot_be_made_is_said_with_what_can() {
             "--platform linux --os eos --speed 200G --planes 2",
             "`linux` does not run `eos`; it runs `linux`, `frr`",
         ),
-        ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
+        (
+            "--speed 4M --planes 4",
+            "no switch of the catalogue with `sonic` or `nvue` or `eos` has ports of 1M",
+        ),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
         ("--nics 512 --planes 1 --pick 3 --platform spectrum4-sn5600", "`--pick 3`: 1 design found"),
         ("--nics 64 --tiers 1", "`--tiers 1` needs `--routing ecmp-static`"),

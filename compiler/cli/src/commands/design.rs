@@ -375,9 +375,6 @@ fn reasons(design: &Design<'_>, fewest: &Design<'_>, need: &Need) -> Vec<String>
     if !fewest.has_t1() && design.has_t1() {
         reasons.push("switches need uplinks, so one tier is not possible".to_owned());
     }
-    if fewest.parallel > 1 && design.routing.is_source_routed() && !design.os.programs_locators() {
-        reasons.push("a switch with one locator takes one cable from each T0".to_owned());
-    }
     let is_source_routed = design.routing.is_source_routed();
     let unusable = fewest.unusable_with(design.routing, &need.oses);
     if is_source_routed && !unusable.is_empty() {

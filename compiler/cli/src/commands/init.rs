@@ -28,6 +28,9 @@ pub(crate) const INIT: Document<InitOutput> = Document::new("closc-init/2");
 /// Number of designs to choose from.
 const SHOWN: u8 = 3;
 
+/// Number of designs among which those to choose from are searched.
+const LISTED: u8 = 64;
+
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     output::reject_existing(&command.out, command.force)?;
@@ -58,12 +61,26 @@ fn search_designs(
     if compares {
         let every = Need { routings: ROUTINGS.to_vec(), ..need.clone() };
         let asked = SearchInput { need: &every, listed: need.routings.first().copied(), ..asked };
-        if let Ok(found) = design::found(args, &asked, SHOWN) {
-            return Ok(found);
+        if let Ok(found) = design::found(args, &asked, LISTED) {
+            return Ok(with_usual(found));
         }
     }
     // If no design exists, the error gives the reason for the requested routing.
-    design::found(args, &asked, SHOWN)
+    design::found(args, &asked, LISTED).map(with_usual)
+}
+
+/// Keeps the designs to choose from: without those whose parallel cables need a later release, if others exist. The first
+/// of these has the least capacity, the objective of the search.
+fn with_usual(mut found: Designs) -> Designs {
+    if found.designs.iter().any(|design| !design.needs_locators) {
+        found.designs.retain(|design| !design.needs_locators);
+        let best = found.designs.iter().enumerate().min_by_key(|(_, design)| design.capacity_gbps);
+        if let Some((best, _)) = best {
+            found.designs[..=best].rotate_right(1);
+        }
+    }
+    found.designs.truncate(usize::from(SHOWN));
+    found
 }
 
 /// Source of the answers that no flag gives.
@@ -165,15 +182,15 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if with_qos.is_empty() { oses } else { with_qos }
 }
 
-/// Returns the number of the first design for the usual releases; 1 if each needs the branch `master` or an update.
+/// Returns the number of the first design whose hwskus are in a release; 1 if each needs the branch `master`.
 fn first_released_design(found: &Designs) -> u8 {
-    let at = found.designs.iter().position(|design| !design.needs_update).unwrap_or_default();
+    let at = found.designs.iter().position(|design| !design.needs_master).unwrap_or_default();
     u8::try_from(at + 1).expect("a search lists few designs")
 }
 
 /// Prints the first design if another was written because of its release.
 fn report_unreleased_design(found: &Designs, picked: &Row) {
-    let Some(first) = found.designs.first().filter(|first| first.needs_update && !picked.needs_update) else {
+    let Some(first) = found.designs.first().filter(|first| first.needs_master && !picked.needs_master) else {
         return;
     };
     if let Some(release) = &first.release {

@@ -80,9 +80,12 @@ pub(crate) struct Row {
     pub assumed: Option<String>,
     /// The release that the file sets, if the default release lacks a hwsku or has a fault that a later one has not.
     pub release: Option<String>,
-    /// Whether that release is SONiC's branch `master`, or is set because of a fault.
+    /// Whether that release is SONiC's branch `master`.
     #[serde(skip)]
-    pub needs_update: bool,
+    pub needs_master: bool,
+    /// Whether its parallel cables need a later release than the assumed one.
+    #[serde(skip)]
+    pub needs_locators: bool,
     /// Known faults of the releases that affect this design.
     pub known_faults: Vec<String>,
     /// Its growth, with `--stages`.
@@ -217,7 +220,8 @@ impl Row {
             unequal_lanes: design.unequal_lanes(),
             assumed: passed.assumed,
             release: stated_release(design),
-            needs_update: needs_update(design),
+            needs_master: design.stated_release().is_some_and(|stated| stated.release == Release::Master),
+            needs_locators: design.needs_locators(),
             known_faults: passed.known_faults,
             stages: Vec::new(),
             file: passed.file,
@@ -233,14 +237,6 @@ fn stated_release(design: &Design<'_>) -> Option<String> {
         ReleaseReason::Fault(_) => reason.to_string(),
     };
     Some(format!("`{}` {release}, the first release {reason}", design.os.word()))
-}
-
-/// Returns whether a design needs a branch that is not released, or a release without a fault of the assumed one.
-fn needs_update(design: &Design<'_>) -> bool {
-    design.stated_release().is_some_and(|stated| match stated.reason {
-        ReleaseReason::Hwsku(_) => stated.release == Release::Master,
-        ReleaseReason::Fault(_) => true,
-    })
 }
 
 /// Describes the stages of a design that moves no plugged cable.
