@@ -74,7 +74,11 @@ fn search_designs(
 fn with_usual(mut found: Designs) -> Designs {
     if found.designs.iter().any(|design| !design.needs_locators) {
         found.designs.retain(|design| !design.needs_locators);
-        let best = found.designs.iter().enumerate().min_by_key(|(_, design)| design.capacity_gbps);
+        let best = found
+            .designs
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, design)| (design.capacity_gbps, design.switches));
         if let Some((best, _)) = best {
             found.designs[..=best].rotate_right(1);
         }
