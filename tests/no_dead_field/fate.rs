@@ -45,6 +45,8 @@ const DROPPED: &[(&str, &str)] = &[
     ("hosts.slots", "W0804"),
     ("addresses.management", "W0803"),
     ("addresses.widths.index", "W0803"),
+    ("addresses.widths.plane", "W0502"),
+    ("addresses.widths.t", "W0502"),
     ("entropy", "W0403"),
     ("qos", "W0701"),
     ("qos", "W0703"),

@@ -274,11 +274,17 @@ impl ShortText for Vec<Site> {
 
 impl ShortText for AddressWidths {
     fn shown(&self) -> String {
-        let AddressWidths { zone, index } = self;
-        match index {
-            Some(index) => format!("zone {zone} | index {index} bits"),
-            None => format!("zone {zone} bits"),
-        }
+        let AddressWidths { zone, index, plane, t0_downlink, t0_uplink, t1_uplink } = *self;
+        let stated = [
+            ("zone", Some(zone)),
+            ("index", index),
+            ("plane", plane),
+            ("T0 downlink", t0_downlink),
+            ("T0 uplink", t0_uplink),
+            ("T1 uplink", t1_uplink),
+        ];
+        let widths = stated.into_iter().filter_map(|(name, bits)| Some(format!("{name} {}", bits?)));
+        format!("{} bits", widths.collect::<Vec<_>>().join(" | "))
     }
 }
 

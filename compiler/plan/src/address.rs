@@ -105,6 +105,21 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
+    /// Returns whether every element that two fabrics have has the same addresses in both, as the pools and the places
+    /// of coordinates are the same.
+    pub fn has_rule_of(&self, other: &AddressPlan<'_>) -> bool {
+        let own = |plan: &AddressPlan<'_>| plan.widths.places().map(|(_, bits)| bits);
+        let is_v4 = |plan: &AddressPlan<'_>| {
+            let pools = [plan.pools.hosts, plan.pools.links, plan.pools.loopbacks];
+            let management = matches!(plan.pools.management, Some(IpNet::V4(_)));
+            management || pools.map(Prefix::family).contains(&Family::V4)
+        };
+        self.pools == other.pools
+            && self.index_bits == other.index_bits
+            && self.places == other.places
+            && (own(self) == own(other) || !is_v4(self))
+    }
+
     /// Returns the inner address of a NIC, the same in every plane.
     pub fn nic(&self, nic: Nic) -> Address {
         let pool = self.pools.hosts;
@@ -398,7 +413,7 @@ mod tests {
 
     #[test]
     fn stated_widths_move_zone_and_index() {
-        let widths = AddressWidths { zone: 7, index: Some(7) };
+        let widths = AddressWidths { zone: 7, index: Some(7), ..AddressWidths::default() };
         let pools = Addresses { widths, management: Some("10.0.0.0/12".parse().unwrap()), ..pools() };
         let plan = AddressPlan { index_bits: 7, ..plan(&pools) };
         let nic = Nic { zone: ZoneId(127), group: 510, downlink: 1 };

@@ -129,6 +129,7 @@ mod w_ecmp_unused;
 mod w_even_paths;
 mod w_far_t2;
 mod w_host_files;
+mod w_ipv4_widths;
 mod w_known_fault;
 mod w_lossless_traffic;
 mod w_nccl_devices;
@@ -319,6 +320,7 @@ const CHECKS: &[Check] = checks![
     w_parallel_locators,
     w_routing_unused,
     w_public_asn,
+    w_ipv4_widths,
     w_negotiation,
     w_software_pause,
     w_software_qos,

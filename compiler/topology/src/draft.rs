@@ -170,20 +170,25 @@ impl<'a> Draft<'a> {
 
     /// Returns the widths of coordinates in IPv4 addresses.
     pub(crate) fn ipv4_widths(&self) -> Ipv4Widths {
+        Ipv4Widths::new(&self.ipv4_counts(), self.addresses.widths)
+    }
+
+    /// Returns the numbers that determine these widths where the file states none.
+    pub(crate) fn ipv4_counts(&self) -> Ipv4Counts {
         let ports = |tier: &DraftTier, block: &DraftBlock| {
             let split = tier.platform.as_ref().zip(block.breakout);
             split.map_or(0, |(platform, breakout)| platform.ports_max(breakout).into())
         };
         let t2s = self.t2.as_ref().map_or(0, |t2| t2.count);
         let t1_uplinks = if self.t2.is_some() { ports(&self.t1, &self.t1.up) } else { 0 };
-        Ipv4Widths::new(&Ipv4Counts {
+        Ipv4Counts {
             planes: self.planes,
             zones: self.zones,
             groups: self.groups,
             switches: self.groups.max(self.t1.count).max(t2s),
             downlinks: ports(&self.t0, &self.t0.down).max(self.per_group + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
-        })
+        }
     }
 
     /// Returns whether names contain the zone.

@@ -1,15 +1,19 @@
 //! Widths of coordinates in IPv4 addresses.
 //!
-//! In: hardware, counts and the length of a pool. Out: the place of each coordinate behind the pool's own bits.
-//! Invariants: only ports have a fixed width, which follows from the hardware. Other numbers grow from the lowest bit
-//! up, and zones from the highest bit down with their bits mirrored (RFC 3531), so growth renumbers nothing until both
-//! meet.
+//! In: hardware, counts, stated widths and the length of a pool. Out: the place of each coordinate behind the pool's own
+//! bits. Invariants: planes and ports have a fixed width, which the file states or which follows from the number of
+//! planes and from the hardware. Other numbers grow from the lowest bit up, and zones from the highest bit down with
+//! their bits mirrored (RFC 3531), so their growth renumbers nothing until both meet.
 //!
 //! | address | bits |
 //! |---|---|
 //! | NIC | zone mirrored ... group from 0, downlink from 1 |
 //! | switch | tier (2), plane, zone mirrored ... index from 1 |
 //! | cable | kind (2), plane, zone mirrored ... lower device from 0, its port from 0, end (1): a /31 (RFC 3021) |
+
+use crate::field;
+use crate::field::Field;
+use crate::widths::AddressWidths;
 
 /// Numbers that determine the widths.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +57,21 @@ pub(crate) const KIND_BITS: u8 = 2;
 const USUAL_ZONE_BITS: u8 = 4;
 
 impl Ipv4Widths {
-    /// Computes them.
-    pub(crate) fn new(counts: &Ipv4Counts) -> Self {
+    /// Computes them. A stated width that is too small counts as the least that fits (E0504).
+    pub(crate) fn new(counts: &Ipv4Counts, stated: AddressWidths) -> Self {
+        let least = Ipv4Widths::least(counts);
+        let of = |stated: Option<u8>, least: u8| stated.map_or(least, |bits| bits.max(least));
+        let [t0, t1] = least.uplinks;
+        Ipv4Widths {
+            plane: of(stated.plane, least.plane),
+            downlink: of(stated.t0_downlink, least.downlink),
+            uplinks: [of(stated.t0_uplink, t0), of(stated.t1_uplink, t1)],
+            ..least
+        }
+    }
+
+    /// Computes the smallest widths.
+    pub(crate) fn least(counts: &Ipv4Counts) -> Self {
         Ipv4Widths {
             plane: bits(counts.planes),
             zone: bits(counts.zones),
@@ -63,6 +80,18 @@ impl Ipv4Widths {
             downlink: bits(counts.downlinks),
             uplinks: counts.uplinks.map(bits),
         }
+    }
+
+    /// Returns the widths that place coordinates: those of plane, T0 downlink, T0 uplink and T1 uplink, each with the
+    /// field that states it. The other widths only bound the length of a pool.
+    pub fn places(&self) -> [(Field, u8); 4] {
+        let [t0, t1] = self.uplinks;
+        [
+            (field!("addresses.widths.plane"), self.plane),
+            (field!("addresses.widths.t0_downlink"), self.downlink),
+            (field!("addresses.widths.t0_uplink"), t0),
+            (field!("addresses.widths.t1_uplink"), t1),
+        ]
     }
 
     /// Returns the bits that addresses of NICs take.

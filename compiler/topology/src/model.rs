@@ -624,14 +624,15 @@ impl Topology {
     pub fn ipv4_widths(&self) -> Ipv4Widths {
         let ports = |tier: &Tier, block: &PortBlock| tier.platform.ports_max(block.breakout).into();
         let t1_uplinks = if self.t2.is_some() { ports(&self.t1, &self.t1.up) } else { 0 };
-        Ipv4Widths::new(&Ipv4Counts {
+        let counts = Ipv4Counts {
             planes: self.planes.into(),
             zones: self.zones.into(),
             groups: self.hosts.groups.into(),
             switches: self.count(TierId::T0).max(self.t1_count).max(self.count(TierId::T2)).into(),
             downlinks: ports(&self.t0, &self.t0.down).max(u64::from(self.hosts.per_group) + 1),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
-        })
+        };
+        Ipv4Widths::new(&counts, self.addresses.widths)
     }
 
     /// Returns the ports of a switch, those towards the NICs first.

@@ -1,21 +1,43 @@
 //! The bits that coordinates have in addresses.
 //!
-//! Invariants: widths are defaults or stated in the file, never fitted to counts, so that growth renumbers nothing.
+//! Invariants: widths are defaults or stated in the file, never fitted to counts, so that growth renumbers nothing. The
+//! exceptions are planes and ports in IPv4 addresses: where the file states no width, [`Ipv4Widths`](crate::Ipv4Widths)
+//! computes it from the number of planes and from the hardware.
 
 use serde::Serialize;
 
-/// Bits of zone and T0 group in NIC addresses, and of zone and index in IPv4 management addresses.
+/// Bits of zone and T0 group in NIC addresses, of zone and index in IPv4 management addresses, and of planes and ports
+/// in the other IPv4 addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct AddressWidths {
     /// Bits of the zone, [`AddressWidths::ZONE_MIN`] to [`AddressWidths::ZONE_MAX`].
     pub zone: u8,
     /// Bits of the index of a switch in an IPv4 management address, where the file states them.
     pub index: Option<u8>,
+    /// Bits of the plane in IPv4 addresses, where the file states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u8>,
+    /// Bits of a T0 downlink in IPv4 addresses, where the file states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t0_downlink: Option<u8>,
+    /// Bits of a T0 uplink in IPv4 addresses, where the file states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t0_uplink: Option<u8>,
+    /// Bits of a T1 uplink in IPv4 addresses, where the file states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t1_uplink: Option<u8>,
 }
 
 impl Default for AddressWidths {
     fn default() -> Self {
-        AddressWidths { zone: AddressWidths::ZONE, index: None }
+        AddressWidths {
+            zone: AddressWidths::ZONE,
+            index: None,
+            plane: None,
+            t0_downlink: None,
+            t0_uplink: None,
+            t1_uplink: None,
+        }
     }
 }
 
@@ -28,6 +50,10 @@ impl AddressWidths {
     pub(crate) const ZONE_MAX: u8 = 8;
     /// The largest width of an index.
     pub(crate) const INDEX_MAX: u8 = 16;
+    /// The largest width of the plane in an IPv4 address: 16 planes.
+    pub(crate) const PLANE_MAX: u8 = 4;
+    /// The largest width of a port in an IPv4 address.
+    pub(crate) const PORT_MAX: u8 = 12;
     /// The largest index of a T0 or T1 in router ids and AS numbers: 12 bits. T2s use the 8 bits of the zone too.
     pub(crate) const SPEAKERS_MAX: u32 = (1 << 12) - 1;
     /// Bits of tier (2) and plane (4) in IPv4 management addresses with fixed places.
@@ -76,7 +102,7 @@ mod tests {
 
     #[test]
     fn zone_and_group_share_a_hextet() {
-        let widths = AddressWidths { zone: 7, index: Some(8) };
+        let widths = AddressWidths { zone: 7, index: Some(8), ..AddressWidths::default() };
         assert_eq!((widths.zones_max(), widths.groups_max(), widths.device()), (128, 511, 15));
         assert_eq!(AddressWidths::default().groups_max(), 4_095);
         assert_eq!(AddressWidths::default().management_v4_max(), 14);

@@ -3,10 +3,11 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
 
-use crate::checks::words::and_if;
+use crate::checks::words::{and_if, count};
 use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
+use crate::ipv4::Ipv4Widths;
 use crate::widths::AddressWidths;
 
 /// A zone, group or index is too large for the addresses.
@@ -18,7 +19,8 @@ pub(crate) static RULE: Rule = Rule {
            groups. `addresses.widths.zone` permits up to 256 zones of fewer groups. With `bgp-unnumbered`, \
            AS numbers and router ids have room for 4,095 T0s and 4,095 T1s of a zone. An IPv4 management \
            pool of /14 or shorter has 12 bits for zone and index together, unless `addresses.widths` sets \
-           others.",
+           others. Widths of planes and ports in IPv4 addresses, if `addresses.widths` sets them, hold the \
+           planes of the fabric and the ports of the hardware.",
     why: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
     fix: "Set `addresses.widths` as the message proposes, or make zones smaller or fewer. Widths renumber \
@@ -34,6 +36,27 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     nics(draft, out);
     speakers(draft, out);
     management(draft, out);
+    ipv4_places(draft, out);
+}
+
+/// Stated widths of planes and ports in IPv4 addresses hold today's planes and the ports of the hardware.
+fn ipv4_places(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let least = Ipv4Widths::least(&draft.ipv4_counts());
+    let stated = draft.addresses.widths;
+    let stated = [stated.plane, stated.t0_downlink, stated.t0_uplink, stated.t1_uplink];
+    for ((path, least), stated) in least.places().into_iter().zip(stated) {
+        let Some(bits) = stated.filter(|bits| *bits < least) else { continue };
+        let what =
+            if path == field!("addresses.widths.plane") { "the planes" } else { "the ports of the hardware" };
+        out.push(
+            Diagnostic::error(
+                &RULE,
+                format!("`{path}` is {bits}, but {what} need {}", count(least.into(), "bit")),
+            )
+            .at(draft.at(path), "")
+            .set([(path.path(), least.to_string())], format!("set it to {least} or more, or remove it")),
+        );
+    }
 }
 
 /// Checks that widths are in their ranges, and returns the result.
@@ -44,6 +67,10 @@ fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
     let widths = [
         (field!("addresses.widths.zone"), stated.zone, zone),
         (field!("addresses.widths.index"), stated.index, 1..=AddressWidths::INDEX_MAX),
+        (field!("addresses.widths.plane"), stated.plane, 0..=AddressWidths::PLANE_MAX),
+        (field!("addresses.widths.t0_downlink"), stated.t0_downlink, 1..=AddressWidths::PORT_MAX),
+        (field!("addresses.widths.t0_uplink"), stated.t0_uplink, 1..=AddressWidths::PORT_MAX),
+        (field!("addresses.widths.t1_uplink"), stated.t1_uplink, 1..=AddressWidths::PORT_MAX),
     ];
     let mut is_within = true;
     for (path, bits, range) in widths {
@@ -234,6 +261,23 @@ mod tests {
              tiers: {{ t0: {{ up: 32 }}, t1: {{ up: 32 }}, \
              t2: {{ platform: box-256x200g, wiring: rows, rows: 32, ports_per_zone: 1 }} }} }}"
         )
+    }
+
+    #[test]
+    fn stated_widths_hold_planes_and_ports() {
+        let of = |width: &str| {
+            format!(
+                "{{ routing: ecmp-static, qos: none, \
+                 addresses: {{ hosts: 11.0.0.0/8, links: 100.0.0.0/8, widths: {{ {width} }} }} }}"
+            )
+        };
+        let planes = "`addresses.widths.plane` is 0, but the planes need 1 bit";
+        assert_eq!(message(&of("plane: 0"), "E0504"), planes);
+        assert_eq!(help(&of("plane: 0"), "E0504"), "set it to 1 or more, or remove it");
+        let ports = "`addresses.widths.t0_uplink` is 3, but the ports of the hardware need 8 bits";
+        assert_eq!(message(&of("t0_uplink: 3"), "E0504"), ports);
+        assert_eq!(message(&of("plane: 5"), "E0504"), "`addresses.widths.plane` is 5, expected 0 to 4");
+        assert!(!codes(&of("plane: 2, t0_downlink: 8, t0_uplink: 8")).contains(&"E0504"));
     }
 
     #[test]

@@ -41,7 +41,9 @@ document! {
 }
 
 document! {
-    /// Bits of coordinates in addresses. They are never fitted to counts, so growth renumbers nothing.
+    /// Bits of coordinates in addresses. With IPv6 they are never fitted to counts, so growth renumbers nothing. IPv4 pools
+    /// are short of bits: unless these fields set more, planes and ports have the bits that today's planes and hardware
+    /// need.
     #[derive(Default)]
     pub struct AddressWidthsDoc as "AddressWidths" {
         /// Bits of the zone in NIC addresses. The T0 group has the rest of 16 bits. Default: 4, which is 16 zones of up
@@ -53,6 +55,20 @@ document! {
         /// and the zone those of `zone`.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
+        /// Bits of the plane in IPv4 addresses of cables and switches. Default: the fewest for `planes`. 4 bits reserve 16
+        /// planes.
+        #[schemars(range(min = 0, max = 4))]
+        pub plane: Option<Spanned<u8>> = "plane",
+        /// Bits of a downlink of a T0 in IPv4 addresses of NICs and their cables. Default: enough to number all ports of
+        /// the hardware.
+        #[schemars(range(min = 1, max = 12))]
+        pub t0_downlink: Option<Spanned<u8>> = "t0_downlink",
+        /// Bits of an uplink of a T0 in IPv4 addresses of cables. Default: enough to number all ports of the hardware.
+        #[schemars(range(min = 1, max = 12))]
+        pub t0_uplink: Option<Spanned<u8>> = "t0_uplink",
+        /// Bits of an uplink of a T1 in IPv4 addresses of cables. Default: enough to number all ports of the hardware.
+        #[schemars(range(min = 1, max = 12))]
+        pub t1_uplink: Option<Spanned<u8>> = "t1_uplink",
     }
 }
 

@@ -60,6 +60,10 @@ fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
         zone: within(doc.zone, AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX)
             .unwrap_or(AddressWidths::ZONE),
         index: within(doc.index, 1..=AddressWidths::INDEX_MAX),
+        plane: within(doc.plane, 0..=AddressWidths::PLANE_MAX),
+        t0_downlink: within(doc.t0_downlink, 1..=AddressWidths::PORT_MAX),
+        t0_uplink: within(doc.t0_uplink, 1..=AddressWidths::PORT_MAX),
+        t1_uplink: within(doc.t1_uplink, 1..=AddressWidths::PORT_MAX),
     }
 }
 
