@@ -18,9 +18,9 @@ pub(crate) static RULE: Rule = Rule {
            hosts: { nic: { speed: 1.6T, lanes: 16 } }\n\
            # uSIDs of the NICs in plane 7 begin at 0xf801\n\
            srv6: { roles: { nic: 3 } }",
-    fix: "If `srv6.roles` is set, use lower codes, or more role bits in `srv6.widths`. Otherwise set \
-           `srv6.widths` as the message proposes. `srv6.plan: plane-in-block` is an alternative, because it \
-           needs no bits for planes. Each of these renames segments.",
+    fix: "Set `srv6.widths` as the message proposes, or use lower codes if `srv6.roles` is set. `srv6.plan: \
+           plane-in-block` is an alternative, because it needs no bits for planes. Each of these renames \
+           segments.",
 };
 
 /// Computes the largest uSID of each role.
@@ -49,14 +49,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             None => diagnostic.at(draft.doc.planes.span, planes),
         };
         let arithmetic = format!("role {code}, plane {plane}, index {index} in widths {}", draft.layout);
-        let diagnostic = diagnostic.note(arithmetic);
-        // `propose` computes widths for the default codes.
-        let has_default_codes = draft.layout.codes == [0, 1, 2, 3];
-        out.push(if has_default_codes {
-            propose(diagnostic, draft)
-        } else {
-            diagnostic.help("use lower codes in `srv6.roles`, or more role bits in `srv6.widths`")
-        });
+        out.push(propose(diagnostic.note(arithmetic), draft));
     }
 }
 

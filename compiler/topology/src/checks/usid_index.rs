@@ -99,15 +99,17 @@ pub(super) fn demand(draft: &Draft<'_>) -> Demand {
 
 /// Suggests widths that fit, or else a plan whose uSIDs need no bits for the plane.
 pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
-    let demand = demand(draft);
-    if let Some(layout) = DraftLayout::propose(draft.layout.plan, &demand) {
+    let (demand, codes) = (demand(draft), draft.layout.codes);
+    if let Some(layout) = DraftLayout::propose(draft.layout.plan, &demand, codes) {
         let help = format!("set `srv6.widths: {layout}`");
         return diagnostic.set([(field!("srv6.widths").path(), layout.to_string())], help);
     }
     let in_block = SegmentPlan::PlaneInBlock;
-    match DraftLayout::propose(in_block, &demand) {
+    match DraftLayout::propose(in_block, &demand, codes) {
         Some(layout) if draft.layout.plan != in_block => {
             let default = UsidLayout::default_of(in_block, draft.t2.is_some());
+            let default =
+                UsidLayout { codes: draft.layout.finish().map_or(default.codes, |own| own.codes), ..default };
             let is_default = layout.finish() == Some(default) && !draft.states(field!("srv6.widths"));
             let widths = if is_default { String::new() } else { format!(" and `srv6.widths: {layout}`") };
             let help = format!(
@@ -120,6 +122,15 @@ pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
             } else {
                 diagnostic.set([plan, (field!("srv6.widths").path(), layout.to_string())], help)
             }
+        }
+        Some(_) | None if draft.states(field!("srv6.roles")) => {
+            let default = UsidLayout::DEFAULT.codes.map(u64::from);
+            let fits = |plan| DraftLayout::propose(plan, &demand, default).is_some();
+            diagnostic.help(if fits(draft.layout.plan) || fits(in_block) {
+                "no widths fit these codes: use lower codes in `srv6.roles`, or remove it"
+            } else {
+                "no widths fit: make the fabric smaller, or split it"
+            })
         }
         Some(_) | None => diagnostic.help("no widths fit: make the fabric smaller, or split it"),
     }
@@ -154,6 +165,26 @@ mod tests {
         let management = "addresses: { management: \"2001:db8:4000::/48\" }";
         let followed = format!("{{ {MILLION}, {management}, srv6: {{ plan: plane-in-block }} }}");
         assert_eq!(codes(&followed), Vec::<&str>::new());
+    }
+
+    /// The proposed widths hold the codes of the file, so the file passes with them.
+    #[test]
+    fn proposed_widths_hold_the_codes_of_the_file() {
+        let roles = |widths: &str| {
+            format!(
+                "{{ hosts: {{ groups: 100, per_group: 100, nics_per_node: 4, nic: {{ speed: 400G, lanes: 4 }} }}, \
+                 tiers: {{ t0: {{ up: 100 }} }}, srv6: {{ roles: {{ nic: 5 }}, widths: {widths} }} }}"
+            )
+        };
+        let text = help(&roles("{ role: 3, plane: 7, zone: 0, index: 6 }"), "E0401");
+        let widths = text.strip_prefix("set `srv6.widths: ").and_then(|text| text.strip_suffix('`')).unwrap();
+        assert_eq!(widths, "{role: 3, plane: 3, zone: 0, index: 10}");
+        let found = codes(&roles(widths));
+        assert!(!found.iter().any(|code| code.starts_with("E04")), "{found:?}");
+        // Codes that no widths hold are the reason, and not the size of the fabric.
+        let large = roles("{ role: 12, plane: 3, zone: 0, index: 1 }").replace("nic: 5", "nic: 4000");
+        let text = help(&large, "E0401");
+        assert_eq!(text, "no widths fit these codes: use lower codes in `srv6.roles`, or remove it");
     }
 
     #[test]

@@ -115,9 +115,9 @@ impl DraftLayout {
                 .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
-    /// Finds widths that fit a plan. As far as the index allows it, they have room for eight planes and the default
-    /// number of zones. Codes are the default ones.
-    pub(crate) fn propose(plan: SegmentPlan, demand: &Demand) -> Option<DraftLayout> {
+    /// Finds widths that fit a plan and the codes of the file. As far as the index allows it, they have room for eight
+    /// planes and the default number of zones.
+    pub(crate) fn propose(plan: SegmentPlan, demand: &Demand, codes: [u64; 4]) -> Option<DraftLayout> {
         let zoned = demand.indices[3] > 0;
         let roomy = UsidLayout::default_of(plan, zoned);
         let zone_max = if demand.zones > 1 { u64::from(roomy.zone_bits) } else { 0 };
@@ -126,8 +126,8 @@ impl DraftLayout {
             SegmentPlan::PlaneInBlock => (1, 0),
         };
         let widths = |needed: u64, roomy: u64| (needed..=needed.max(roomy)).rev();
-        let codes = [0, 1, 2, 3];
-        for role in 2..=3 {
+        let least = bits(codes.iter().max().map_or(1, |code| code.saturating_add(1))).max(2);
+        for role in least..=least.max(3) {
             for plane in widths(bits(planes), plane_max) {
                 for zone in widths(bits(demand.zones), zone_max) {
                     let Some(index) = 16_u64.checked_sub(role + plane + zone) else { continue };
@@ -175,11 +175,13 @@ impl std::fmt::Display for DraftLayout {
 mod tests {
     use super::*;
 
+    const DEFAULT_CODES: [u64; 4] = [0, 1, 2, 3];
+
     #[test]
     fn proposes_the_layout_of_sixteen_planes() {
         let demand = Demand { planes: 16, zones: 1, indices: [512, 256, 256, 0] };
         assert_eq!(
-            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand).unwrap().to_string(),
+            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, DEFAULT_CODES).unwrap().to_string(),
             "{role: 2, plane: 4, zone: 0, index: 10}"
         );
     }
@@ -189,7 +191,7 @@ mod tests {
         // With two role bits the T2s of planes 4 to 7 would start at 0xe000.
         let demand = Demand { planes: 8, zones: 4, indices: [100, 100, 100, 100] };
         assert_eq!(
-            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand).unwrap().to_string(),
+            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, DEFAULT_CODES).unwrap().to_string(),
             "{role: 3, plane: 3, zone: 3, index: 7}"
         );
     }
@@ -197,16 +199,32 @@ mod tests {
     #[test]
     fn proposes_widths_of_a_million_nics_where_the_block_says_the_plane() {
         let demand = Demand { planes: 8, zones: 16, indices: [256, 256, 256, 2048] };
-        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand), None);
+        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, DEFAULT_CODES), None);
         assert_eq!(
-            DraftLayout::propose(SegmentPlan::PlaneInBlock, &demand).unwrap().to_string(),
+            DraftLayout::propose(SegmentPlan::PlaneInBlock, &demand, DEFAULT_CODES).unwrap().to_string(),
             "{role: 2, plane: 0, zone: 4, index: 10}"
         );
     }
 
     #[test]
+    fn proposes_widths_for_the_codes_of_the_file() {
+        let demand = Demand { planes: 16, zones: 1, indices: [512, 256, 256, 0] };
+        let of = |codes| {
+            DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, codes).map(|layout| layout.to_string())
+        };
+        // Code 3 with two role bits ends beyond the global block in plane 8, so it needs a third bit.
+        assert_eq!(of([0, 1, 3, 2]), None);
+        assert_eq!(of([2, 1, 0, 3]).as_deref(), Some("{role: 2, plane: 4, zone: 0, index: 10}"));
+        let small = Demand { indices: [100, 100, 100, 0], ..demand };
+        let of_small =
+            |codes| DraftLayout::propose(SegmentPlan::PlaneInUsid, &small, codes).map(|l| l.to_string());
+        assert_eq!(of_small([0, 1, 3, 2]).as_deref(), Some("{role: 3, plane: 4, zone: 0, index: 9}"));
+        assert_eq!(of_small([0, 1, 9, 2]).as_deref(), Some("{role: 4, plane: 4, zone: 0, index: 8}"));
+    }
+
+    #[test]
     fn proposes_nothing_where_nothing_fits() {
         let demand = Demand { planes: 16, zones: 16, indices: [4000, 10, 10, 10] };
-        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand), None);
+        assert_eq!(DraftLayout::propose(SegmentPlan::PlaneInUsid, &demand, DEFAULT_CODES), None);
     }
 }
