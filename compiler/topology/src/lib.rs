@@ -59,6 +59,7 @@ pub use model::{
     Addresses, Cable, Cables, Cages, Ecmp, Entropy, Exceptions, HostSlot, Hosts, ManagementList,
     ManagementPort, Mtu, NicKind, Pins, PortBlock, Services, Site, Srv6, T2, Tier, Topology, ZoneTier,
 };
+pub use names::expand_ranges;
 pub use naming::Naming;
 pub use outline::outline;
 pub use pci::{PciAddress, PciAddressError};

@@ -231,3 +231,15 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
         }
     }
 }
+
+/// Returns the texts that a text with ranges in brackets stands for: `group 1` and `group 2` for `group [1-2]`. The error
+/// is why it cannot be expanded.
+pub fn expand_ranges(text: &str) -> Result<Vec<SmolStr>, String> {
+    match NameRange::parse(text) {
+        Ok(range) => Ok(range.names().collect()),
+        Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(format!("`{text}`: {why}")),
+        Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
+            Err(format!("`{text}` is not a range"))
+        }
+    }
+}

@@ -6,14 +6,14 @@
 //! | name | element |
 //! |---|---|
 //! | `p3-t0-017`, `p3-t0-017--p3-t1-005`, `su017-n004`, `su017-n004/nic2`, `su017-n004/nic2.p3`, `plane 3` | as in `exceptions`, ranges in brackets too |
-//! | `p3-t0-017/cage9` | the module in the cage with this number on the panel |
+//! | `p3-t0-017/cage9`, `p3-t0-017/cage[9-12]` | the module in the cage with this number on the panel |
 //! | `su017-n004/nic2/cage1` | the module of a NIC |
-//! | `group 17`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
+//! | `group 17`, `group [1-4]`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
 //! | `span south`, `span south at 50%` | the cables between a site and the T2s in another; half of them lost |
 
-use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId, expand_ranges};
 
 use crate::element::{Element, Elements, Kind};
 
@@ -79,6 +79,12 @@ impl Elements<'_> {
     pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
+        let is_range = name.contains('[');
+        if is_range && (matches!(words.as_slice(), ["group" | "zone", ..]) || name.contains(CAGE)) {
+            let found: Result<Vec<Vec<Element>>, String> =
+                expand_ranges(name)?.iter().map(|name| self.parse(name)).collect();
+            return Ok(found?.concat());
+        }
         if let Some(domain) = name.strip_prefix("domain:") {
             return self.domain(domain.trim()).map(|found| vec![found]);
         }

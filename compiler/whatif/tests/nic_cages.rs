@@ -39,6 +39,26 @@ fn a_cage_fails_with_its_planes() {
     assert!(refused.ends_with("holds no cable; a NIC has cages 1 to 2"), "{refused}");
 }
 
+/// Ranges in brackets stand for several cages, as they do in the names of devices.
+#[test]
+fn ranges_name_several_cages_and_groups() {
+    let plan = fabric(2);
+    let elements = Elements::of(plan.fabric());
+    let names = |text: &str| -> Vec<String> {
+        elements.parse(text).expect(text).into_iter().map(|element| elements.name(element)).collect()
+    };
+    let both = ["su001-n001/nic0/cage1", "su001-n001/nic0/cage2"];
+    assert_eq!(names("su001-n001/nic0/cage[1-2]"), both);
+    assert_eq!(names("su001-n001/nic0/cage[1,2]"), both);
+    assert_eq!(names("su001-n[001-002]/nic0/cage[1-2]").len(), 4);
+    assert_eq!(names("p[0-1]-t0-001/cage[1-2]").len(), 4);
+    assert_eq!(names("group [1-2]"), ["group 1", "group 2"]);
+    let refused = elements.parse("su001-n001/nic0/cage[1-3]").expect_err("a NIC has two cages");
+    assert!(refused.ends_with("holds no cable; a NIC has cages 1 to 2"), "{refused}");
+    let refused = elements.parse("p0-t0-001/cage[2-1]").expect_err("ranges run forwards");
+    assert!(refused.contains("cage[2-1]"), "{refused}");
+}
+
 #[test]
 fn a_single_cage_fails_with_its_nic() {
     let plan = fabric(1);
