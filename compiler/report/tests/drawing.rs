@@ -67,3 +67,25 @@ fn graphviz_reads_them() {
         assert!(dot.wait().expect("it ends").success(), "{text}");
     }
 }
+
+/// NICs with several cages: each drawing names the cage of the plane that it shows.
+#[test]
+fn drawings_name_the_cages_of_nics_with_several() {
+    use closc_tests::shape::Shape;
+    let text = Shape { planes: 4, ..Shape::SMALL }.yaml();
+    let of = |cages: u8| plan(&text.replace("lanes: 4 }", &format!("lanes: 4, cages: {cages} }}")));
+    let (one, two) = (of(1), of(2));
+    let t0 = |plane| Switch { plane: PlaneId(plane), tier: TierId::T0, zone: ZoneId(0), index: 0 };
+    for form in [Form::Svg, Form::Dot] {
+        let fabric = draw(&two, Subject::Fabric, form);
+        assert!(fabric.contains("each with 2 cages and a port in every plane"), "{fabric}");
+        for (plane, cage) in [(0, "cage 1 of 2"), (1, "cage 1 of 2"), (2, "cage 2 of 2"), (3, "cage 2 of 2")]
+        {
+            for subject in [Subject::Plane(PlaneId(plane)), Subject::Switch(t0(plane))] {
+                let drawing = draw(&two, subject, form);
+                assert_eq!(drawing.matches(cage).count(), 2, "{drawing}");
+                assert!(!draw(&one, subject, form).contains("cage"));
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
-use super::subject::{cables, kind, plural, speed_up, tiers};
+use super::subject::{cables, kind, nic_cage, plural, speed_up, tiers};
 use super::{Drawing, Kind, Node};
 
 /// Maximum number of boxes of a tier.
@@ -130,7 +130,7 @@ fn nics(plan: &Plan, drawing: &mut Drawing, plane: PlaneId, (t0s, boxes): (&Row,
     for (t0, count) in boxes.iter().zip(found).filter(|(_, count)| *count > 0) {
         let Node { row, column, .. } = drawing.nodes[*t0];
         let text = plural(count, "NIC port");
-        let more = String::new();
+        let more = nic_cage(plan, plane, ZoneId(0));
         let node =
             drawing.node(Node { kind: Kind::Nic, text, more, row: row + 1, column, span: 1, group: None });
         drawing.edge(*t0, node, cables(count, Some(speed)));

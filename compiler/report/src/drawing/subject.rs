@@ -7,7 +7,7 @@ use closc_diagnostics::figures::number;
 use closc_fabric::{End, PortUse};
 use closc_plan::Plan;
 use closc_qos::units::Speed;
-use closc_topology::{Link, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 
 use super::{Drawing, Kind, Node};
 
@@ -107,6 +107,27 @@ pub(super) fn tiers(plan: &Plan) -> Vec<TierId> {
     TierId::ALL.into_iter().rev().filter(|tier| topology.tier(*tier).is_some()).collect()
 }
 
+/// Describes the cage of NICs that has their ports of a plane; empty for NICs with a single cage.
+pub(super) fn nic_cage(plan: &Plan, plane: PlaneId, zone: ZoneId) -> String {
+    let topology = plan.topology();
+    let port = NicPort { plane, nic: Nic { zone, group: 0, downlink: 0 } };
+    match topology.nic_cages(zone) {
+        0 | 1 => String::new(),
+        cages => format!("cage {} of {cages}", topology.nic_cage(port) + 1),
+    }
+}
+
+/// Describes the cages of NICs where all have equally many and several; else empty.
+fn nic_cages(plan: &Plan) -> String {
+    let topology = plan.topology();
+    let mut cages: Vec<u8> = topology.zone_ids().map(|zone| topology.nic_cages(zone)).collect();
+    cages.dedup();
+    match cages[..] {
+        [cages] if cages > 1 => format!("{cages} cages and "),
+        _ => String::new(),
+    }
+}
+
 fn fabric(plan: &Plan) -> Drawing {
     let (topology, counts) = (plan.topology(), plan.fabric().counts());
     let tiers = tiers(plan);
@@ -122,7 +143,11 @@ fn fabric(plan: &Plan) -> Drawing {
     let nics = drawing.node(Node {
         kind: Kind::Nic,
         text: plural(counts.nics, "NIC"),
-        more: format!("in {}, each with a port in every plane", plural(counts.nodes, "node")),
+        more: format!(
+            "in {}, each with {}a port in every plane",
+            plural(counts.nodes, "node"),
+            nic_cages(plan)
+        ),
         row: tiers.len(),
         column: 0,
         span: usize::from(topology.planes),
@@ -202,9 +227,8 @@ fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
             .map(|group| plan.fabric().group_nics(zone, group).count() as u64)
             .sum();
         let row = tiers.len();
-        let text = plural(nics, "NIC");
-        let node =
-            drawing.node(Node { kind: Kind::Nic, text, more: String::new(), row, column, span: 1, group });
+        let (text, more) = (plural(nics, "NIC"), nic_cage(plan, plane, zone));
+        let node = drawing.node(Node { kind: Kind::Nic, text, more, row, column, span: 1, group });
         if let Some(t0) = above {
             drawing.edge(t0, node, cables(found[0], Some(topology.port_speed(zone))));
         }
@@ -216,6 +240,8 @@ fn zones(plan: &Plan, plane: PlaneId) -> Drawing {
 struct Neighbour {
     kind: Kind,
     name: String,
+    /// The cage of a NIC with several.
+    more: String,
     ports: Vec<String>,
 }
 
@@ -244,7 +270,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
             let node = drawing.node(Node {
                 kind: one.kind,
                 text: one.name.clone(),
-                more: String::new(),
+                more: one.more.clone(),
                 row,
                 column,
                 span: 1,
@@ -282,17 +308,20 @@ fn neighbours(plan: &Plan, switch: Switch, side: Side) -> Vec<Neighbour> {
     let mut found: Vec<Neighbour> = Vec::new();
     for port in plan.fabric().ports(switch).filter(|port| port.at.side == side) {
         let PortUse::Link { far, .. } = port.used else { continue };
-        let (kind, name) = match far {
-            End::Switch { switch, .. } => (kind(switch.tier), plan.switch_name(switch).to_string()),
+        let (kind, name, more) = match far {
+            End::Switch { switch, .. } => {
+                (kind(switch.tier), plan.switch_name(switch).to_string(), String::new())
+            }
             End::Nic(port) => {
                 let (node, number) = plan.topology().node_of(port.nic);
-                (Kind::Nic, plan.topology().naming.nic(node, number))
+                let name = plan.topology().naming.nic(node, number);
+                (Kind::Nic, name, nic_cage(plan, port.plane, port.nic.zone))
             }
         };
         let own = plan.port_name(switch, PortRef { side, index: port.at.index }).to_string();
         match found.last_mut() {
             Some(last) if last.name == name => last.ports.push(own),
-            Some(_) | None => found.push(Neighbour { kind, name, ports: vec![own] }),
+            Some(_) | None => found.push(Neighbour { kind, name, more, ports: vec![own] }),
         }
     }
     found
