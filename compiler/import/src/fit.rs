@@ -204,7 +204,8 @@ fn ports<K: Ord>(
             if levels[own.device as usize] == level {
                 let is_up = levels[other.device as usize] > level;
                 let sides = seen.entry(part(own.device)).or_default();
-                sides[usize::from(is_up)].insert((own.port, own.speed, own.cage));
+                let cage = own.cage.and_then(|cage| Some((cage.number, cage.part?)));
+                sides[usize::from(is_up)].insert((own.port, own.speed, cage));
             }
         }
     }

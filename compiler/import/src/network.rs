@@ -63,8 +63,15 @@ pub(crate) struct Plug {
     pub(crate) device: u32,
     pub(crate) port: u32,
     pub(crate) speed: Option<Speed>,
-    /// Cage on the panel, and the plugged part of it, as the panel numbers them.
-    pub(crate) cage: Option<(u16, u8)>,
+    /// Cage on the panel or of the NIC, as they are numbered there.
+    pub(crate) cage: Option<Cage>,
+}
+
+/// A cage, and the plugged part of it if the list has a column for parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cage {
+    pub(crate) number: u16,
+    pub(crate) part: Option<u8>,
 }
 
 /// Length and medium, as far as they are known.
@@ -84,7 +91,7 @@ pub(crate) struct Row<'a> {
     pub(crate) devices: [&'a str; 2],
     pub(crate) ports: [&'a str; 2],
     pub(crate) speeds: [Option<Speed>; 2],
-    pub(crate) cages: [Option<(u16, u8)>; 2],
+    pub(crate) cages: [Option<Cage>; 2],
     pub(crate) spec: CableSpec,
     /// Kinds of the first and second end.
     pub(crate) levels: Option<[Level; 2]>,

@@ -23,6 +23,8 @@ pub(crate) struct Numbers {
     pub(crate) per_group_by_zone: BTreeMap<u16, u16>,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
+    /// Cages of a NIC where there are several, by zone.
+    pub(crate) nic_cages: BTreeMap<u16, u16>,
     pub(crate) t1_count: u16,
     pub(crate) t0_parallel: u16,
     /// The port order of the cables between T0s and T1s, if it is not that of the numbers.
@@ -58,6 +60,18 @@ impl Numbers {
         let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
         let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
         t0s.saturating_mul(ports)
+    }
+
+    /// Cages of a NIC of a zone.
+    pub(crate) fn nic_cages_of(&self, zone: u16) -> u16 {
+        self.nic_cages.get(&zone).copied().unwrap_or(1)
+    }
+
+    /// Cages of a NIC in most zones.
+    pub(crate) fn usual_nic_cages(&self) -> u16 {
+        let mut counts: BTreeMap<u16, u16> = BTreeMap::new();
+        (0..self.zones).for_each(|zone| *counts.entry(self.nic_cages_of(zone)).or_default() += 1);
+        counts.into_iter().max_by_key(|(_, zones)| *zones).map_or(1, |(cages, _)| cages)
     }
 
     /// The counts that determine the ports between T0s and T1s.
@@ -155,6 +169,7 @@ pub(crate) fn numbers(
         per_group_by_zone,
         nics_per_node,
         rails,
+        nic_cages: nic_cages(positions),
         t1_count: count(of(TierId::T1).map(|t1| t1.index)),
         t0_parallel: parallel(network, positions, TierId::T0),
         order: None,
@@ -164,6 +179,13 @@ pub(crate) fn numbers(
         0 => vec![base],
         t2_count => with_t2s(network, positions, (&base, t2_count), fits[2].as_ref()),
     }
+}
+
+/// Returns the cages of a NIC by zone, if those of all NICs are regular.
+fn nic_cages(positions: &Positions) -> BTreeMap<u16, u16> {
+    let cages = &positions.nics.cages;
+    let several = cages.by_zone.iter().filter(|(_, count)| **count > 1 && cages.irregular == 0);
+    several.map(|(zone, count)| (*zone, *count)).collect()
 }
 
 /// Returns the numbers of a fabric with each possible number of rows of T2s.

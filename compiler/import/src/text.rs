@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use closc_artefacts::Routing;
-use closc_platform::Breakout;
 use closc_topology::TierId;
 
 use crate::fit::{Block, Fit};
@@ -126,7 +125,9 @@ fn tier(tier: TierId, hardware_of: &TierHardware, numbers: &Numbers) -> String {
         TierId::T0 => {
             parts.extend(ports("down", None, base.down, usual(false)));
             let spare = numbers.order.as_ref().map_or(0, |order| order.up_spare);
-            parts.extend(ports_and_spare("up", (Some(numbers.stage().up), spare), base.up, usual(true)));
+            if numbers.t1_count > 0 {
+                parts.extend(ports_and_spare("up", (Some(numbers.stage().up), spare), base.up, usual(true)));
+            }
             parts.extend((numbers.t0_parallel > 1).then(|| format!("parallel: {}", numbers.t0_parallel)));
             parts.extend(numbers.order.as_ref().map(|order| {
                 let stages: Vec<String> = order.stages.iter().map(ToString::to_string).collect();
@@ -182,7 +183,8 @@ fn map(counts: &BTreeMap<u16, u16>) -> String {
 
 /// The NIC of a node. It has one port per plane, so it has the lanes and the speed of all these ports
 /// together.
-fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
+fn nic(planes: u16, fit: &Fit, cages: u16) -> String {
+    let split = fit.down.breakout;
     let lanes =
         u16::from((fit.platform.panel.lanes / split.ports.max(1)).max(1)).saturating_mul(planes).min(255);
     let lanes = lanes - lanes % planes;
@@ -191,7 +193,8 @@ fn nic(planes: u16, fit: &Fit, split: Breakout) -> String {
         whole if whole.is_multiple_of(1_000) => format!("{}G", whole / 1_000),
         other => format!("{other}M"),
     };
-    format!("{{ speed: {speed}, lanes: {} }}", lanes.max(planes))
+    let cages = if cages > 1 { format!(", cages: {cages}") } else { String::new() };
+    format!("{{ speed: {speed}, lanes: {}{cages} }}", lanes.max(planes))
 }
 
 /// Writes the file.
@@ -219,14 +222,15 @@ pub(crate) fn text(file: &File<'_>) -> String {
     let _ =
         writeln!(out, "  nics_per_node: {}{mark}\n  rails: {}{mark}", numbers.nics_per_node, numbers.rails);
     if let Some(t0) = &tiers[0] {
-        let nic_of = nic(numbers.planes, &t0.base, t0.base.down.breakout);
+        let usual = numbers.usual_nic_cages();
+        let nic_of = nic(numbers.planes, &t0.base, usual);
         let _ = writeln!(out, "  nic: {nic_of}{}", comment(assumed.nic));
-        let other = |fit: &Fit| fit.down.breakout.speed != t0.base.down.breakout.speed;
-        let by_zone: Vec<String> = t0
-            .by_zone
-            .iter()
-            .filter(|(_, fit)| other(fit))
-            .map(|(zone, fit)| format!("{zone}: {}", nic(numbers.planes, fit, fit.down.breakout)))
+        let by_zone: Vec<String> = (0..numbers.zones)
+            .map(|zone| (zone, t0.by_zone.get(&zone).unwrap_or(&t0.base), numbers.nic_cages_of(zone)))
+            .filter(|(_, fit, cages)| {
+                *cages != usual || fit.down.breakout.speed != t0.base.down.breakout.speed
+            })
+            .map(|(zone, fit, cages)| format!("{zone}: {}", nic(numbers.planes, fit, cages)))
             .collect();
         if !by_zone.is_empty() {
             let _ = writeln!(out, "  nic_by_zone: {{ {} }}{}", by_zone.join(", "), comment(assumed.nic));

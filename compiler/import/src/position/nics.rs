@@ -4,7 +4,7 @@
 //! closc's own form (`nic2p3`) give the NIC. Otherwise NICs are counted by their T0 group, and within it by the ports
 //! of the T0.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use closc_topology::{Node, Switch};
 
@@ -23,6 +23,19 @@ pub(crate) struct Nics {
     pub(crate) is_named: bool,
     /// The NIC of each cable of a node, by the cable's number.
     pub(crate) numbers: HashMap<u32, u16>,
+    pub(crate) cages: NicCages,
+}
+
+/// Numbers of ports into which cables split a cage (E0221).
+const PORTS_OF_CAGE: [u16; 4] = [1, 2, 4, 8];
+
+/// Cages of NICs, where lists contain them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct NicCages {
+    /// Cages of a NIC, by zone.
+    pub(crate) by_zone: BTreeMap<u16, u16>,
+    /// NICs with a cage that does not hold the ports of consecutive planes, equally many in each cage.
+    pub(crate) irregular: u64,
 }
 
 /// A cable of a node.
@@ -32,6 +45,8 @@ struct NodeCable {
     t0: Switch,
     node_port: u32,
     t0_port: u32,
+    /// Cage of the NIC.
+    cage: Option<u16>,
 }
 
 fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
@@ -46,6 +61,7 @@ fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
                 t0: switch,
                 node_port: node.port,
                 t0_port: t0.port,
+                cage: node.cage.map(|cage| cage.number),
             }),
             _ => None,
         }
@@ -54,7 +70,7 @@ fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
 }
 
 /// Reads NIC and plane from a port name such as `nic2p3`. Returns `None` if the name has another form.
-fn named(port: &str) -> Option<(u16, u8)> {
+pub(super) fn named(port: &str) -> Option<(u16, u8)> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
     (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
@@ -78,10 +94,44 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
             let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
             let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
-            Nics { per_node, rails, is_named: true, numbers }
+            let nics = Nics { per_node, rails, is_named: true, numbers, cages: NicCages::default() };
+            Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
         }
-        None => counted(network, &cables, reading),
+        None => {
+            let nics = counted(network, &cables, reading);
+            Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
+        }
     }
+}
+
+/// Counts the cages of NICs. The order of cages is that of planes, as in the file.
+fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) -> NicCages {
+    let mut nics: BTreeMap<(u16, Node, u16), Vec<(u16, u16)>> = BTreeMap::new();
+    for cable in cables {
+        let (Some(cage), Some(nic)) = (cable.cage, numbers.get(&cable.cable)) else { continue };
+        let key = (cable.t0.zone.0, cable.node, *nic);
+        nics.entry(key).or_default().push((cable.t0.plane.0.into(), cage));
+    }
+    let planes = cables.iter().map(|cable| u16::from(cable.t0.plane.0) + 1).max().unwrap_or(1);
+    let own = |ports: &[(u16, u16)]| -> Vec<u16> {
+        ports.iter().map(|(_, cage)| *cage).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let mut counts: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
+    for ((zone, ..), ports) in &nics {
+        counts.entry(*zone).or_default().push(u16::try_from(own(ports).len()).unwrap_or(u16::MAX));
+    }
+    let of = |(zone, counts): (u16, Vec<u16>)| Some((zone, reading.count(counts.into_iter())?));
+    let by_zone: BTreeMap<u16, u16> = counts.into_iter().filter_map(of).collect();
+    let is_irregular = |((zone, ..), ports): &(&(u16, Node, u16), &Vec<(u16, u16)>)| {
+        let (cages, own) = (by_zone.get(zone).copied().unwrap_or(1), own(ports));
+        // A NIC with absent cables does not show all its cages.
+        let is_whole = own.len() == usize::from(cages);
+        let is_elsewhere =
+            |(plane, cage): &(u16, u16)| own.get(usize::from(plane * cages / planes)) != Some(cage);
+        let is_even = planes.is_multiple_of(cages) && PORTS_OF_CAGE.contains(&(planes / cages));
+        own.len() > usize::from(cages) || cages > 1 && !is_even || is_whole && ports.iter().any(is_elsewhere)
+    };
+    NicCages { irregular: nics.iter().filter(is_irregular).count() as u64, by_zone }
 }
 
 /// Counts NICs group by group, plane by plane.
@@ -108,5 +158,5 @@ fn counted(network: &ExistingNetwork, cables: &[NodeCable], reading: Reading) ->
         }
     }
     let per_node = share.saturating_mul(rails);
-    Nics { per_node, rails, is_named: false, numbers }
+    Nics { per_node, rails, is_named: false, numbers, cages: NicCages::default() }
 }

@@ -18,7 +18,7 @@ use smol_str::SmolStr;
 
 use super::medium::medium;
 use super::netbox::{self, Use};
-use crate::network::{ExistingNetwork, FilePlace, Level, Row};
+use crate::network::{Cage, ExistingNetwork, FilePlace, Level, Row};
 
 /// Columns of both ends: device, port, device, port.
 const FORMS: [[&str; 4]; 4] = [
@@ -53,11 +53,7 @@ fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
     });
     let roles = column("name").zip(column("role").or_else(|| column("device_role")));
     if ends.is_none() && roles.is_none() {
-        return network.fault(
-            first,
-            "this is not a list of cables or devices: expected the columns `a_device,a_port,b_device,b_port`, those of NetBox, or \
-             `name,role`",
-        );
+        return network.fault(first, unknown_columns(&titles));
     }
     let model = column("device_type").or_else(|| column("type"));
     let side = Side::of(column);
@@ -99,6 +95,40 @@ fn rows(network: &mut ExistingNetwork, file: u32, text: &str) {
     }
 }
 
+/// Describes a table that is neither a list of cables nor of devices.
+fn unknown_columns(titles: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let quoted =
+        |titles: &[&str]| titles.iter().map(|title| format!("`{title}`")).collect::<Vec<_>>().join(", ");
+    let own: Vec<&str> = titles.iter().map(String::as_str).filter(|title| !title.is_empty()).collect();
+    if own.is_empty() {
+        return "the file is empty: expected a list of cables or devices with a header line".to_owned();
+    }
+    let missing = |form: &[&'static str]| -> Vec<&'static str> {
+        form.iter().filter(|title| !own.contains(title)).copied().collect()
+    };
+    let roles: [&'static str; 2] = ["name", "role"];
+    let forms = FORMS.iter().map(|form| form.as_slice()).chain([roles.as_slice()]);
+    let nearest = forms.map(|form| (missing(form), form)).min_by_key(|(missing, form)| {
+        // Of forms that lack equally many columns, the one with the most of them in the table.
+        (missing.len(), std::cmp::Reverse(form.len()))
+    });
+    if let Some((missing, form)) = nearest.filter(|(missing, form)| missing.len() * 2 < form.len() + 1) {
+        return format!(
+            "the header has no column {}: a list of {} has the columns `{}`",
+            quoted(&missing),
+            if form.len() == 2 { "devices" } else { "cables" },
+            form.join(",")
+        );
+    }
+    let more = if own.len() > SHOWN { ", ..." } else { "" };
+    format!(
+        "the columns {}{more} are not those of a list of cables or devices; help: rename them to \
+         `a_device,a_port,b_device,b_port` (cables) or `name,role` (devices), or export both from NetBox",
+        quoted(&own[..own.len().min(SHOWN)])
+    )
+}
+
 fn reader(text: &str) -> csv::Reader<&[u8]> {
     let separator = separator(text.as_bytes());
     ReaderBuilder::new().delimiter(separator).trim(Trim::All).from_reader(text.as_bytes())
@@ -108,7 +138,8 @@ fn reader(text: &str) -> csv::Reader<&[u8]> {
 struct Side {
     kind: Option<usize>,
     speeds: [Option<usize>; 2],
-    cages: [Option<(usize, usize)>; 2],
+    /// Columns of cages, and of parts.
+    cages: [(Option<usize>, Option<usize>); 2],
     length: Option<usize>,
     unit: Option<usize>,
     medium: Option<usize>,
@@ -125,7 +156,7 @@ impl Side {
         Side {
             kind: column("kind"),
             speeds: [column("a_speed"), column("b_speed")],
-            cages: ["a", "b"].map(|end| column(&format!("{end}_cage")).zip(column(&format!("{end}_part")))),
+            cages: ["a", "b"].map(|end| (column(&format!("{end}_cage")), column(&format!("{end}_part")))),
             length: column("length"),
             unit: column("length_unit"),
             medium: column("medium"),
@@ -211,19 +242,18 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
 fn cages<'a>(
     side: &Side,
     cell: impl Fn(Option<usize>) -> Option<&'a str>,
-) -> Result<[Option<(u16, u8)>; 2], String> {
+) -> Result<[Option<Cage>; 2], String> {
     let mut cages = [None; 2];
-    for (cage, columns) in cages.iter_mut().zip(side.cages) {
-        let Some((number, part)) = columns else { continue };
-        let Some(number) = cell(Some(number)) else { continue };
-        let part = cell(Some(part)).unwrap_or("0");
-        let Ok(at) = number.parse() else {
-            return Err(format!("unknown cage `{number}`: expected 0 to {}", u16::MAX));
+    for (cage, (number, part)) in cages.iter_mut().zip(side.cages) {
+        let Some(text) = cell(number) else { continue };
+        let Ok(number) = text.parse() else {
+            return Err(format!("unknown cage `{text}`: expected 0 to {}", u16::MAX));
         };
-        let Ok(own) = part.parse() else {
-            return Err(format!("unknown part `{part}` of cage `{number}`: expected 0 to {}", u8::MAX));
-        };
-        *cage = Some((at, own));
+        let part = part.map(|column| cell(Some(column)).unwrap_or("0"));
+        let parsed = part.map(|part| part.parse().map_err(|_| part)).transpose();
+        let part = parsed
+            .map_err(|part| format!("unknown part `{part}` of cage `{text}`: expected 0 to {}", u8::MAX))?;
+        *cage = Some(Cage { number, part });
     }
     Ok(cages)
 }
