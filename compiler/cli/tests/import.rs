@@ -318,10 +318,14 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
             "cables.csv:4: not a Clos: `node1` is a node and `spine1` is a T1",
         ),
         ("r1,1,r2,1\nr2,2,r3,1\nr3,2,r1,2", "the tier of `r1` is unknown; devices by tier: "),
-        ("node1,1,leaf1,1", "not a Clos: no device is a T1, expected nodes, T0s and T1s"),
+        ("leaf1,1,spine1,1", "not a Clos: no device is a node, expected nodes, T0s and T1s"),
         (
-            "su001-n001,nic0p0,p0-t0-001,eth1",
-            "no device is a T1, expected nodes, T0s and T1s; devices by tier: 1 node",
+            "p0-t0-001,eth1,p0-t1-001,eth1",
+            "no device is a node, expected nodes, T0s and T1s; devices by tier: 1 T0",
+        ),
+        (
+            "x,1,y,1",
+            "the tier of `x` is unknown; devices by tier: 2 other devices (`x`, `y`); help: set `--nodes",
         ),
         ("leaf1,2,spine1", "cables.csv:2: the line has 3 columns: expected 4, as in the header"),
         ("leaf1,,spine1,2", "cables.csv:2: the name of a port is empty"),
@@ -335,12 +339,25 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
     place.write("cables.csv", two);
     let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
     assert!(said.contains("cables.csv:4: `x` is a T1 here and a T0 at cables.csv:2"), "{said}");
-    place.write("cables.csv", "x,y\n1,2\n");
-    assert!(
-        place
-            .ends(1, &["import", "cables.csv", "--out", "no.yaml"])
-            .contains("cables.csv:1: this is not a list of cables")
-    );
+    for (text, why) in [
+        (
+            "x,y\n1,2\n",
+            "cables.csv:1: the columns `x`, `y` are not those of a list of cables or devices; help: ",
+        ),
+        (
+            "a_device,a_port,b_device\nx,1,y\n",
+            "cables.csv:1: the header has no column `b_port`: a list of cables has",
+        ),
+        (
+            "name,model\nx,y\n",
+            "cables.csv:1: the header has no column `role`: a list of devices has the columns `name,role`",
+        ),
+        ("", "cables.csv:1: the file is empty: expected a list of cables or devices with a header line"),
+    ] {
+        place.write("cables.csv", text);
+        let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
+        assert!(said.contains(why), "{text}: {said}");
+    }
     place.write("bad.clab.yml", "topology:\n  nodes: {}\n  links:\n    - endpoints: [\"a:1\", \"b:1\"]\n");
     assert!(
         place
@@ -352,6 +369,35 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
     let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
     assert!(said.contains("names and ports imply 57600960000 cables, but the lists have 3"), "{said}");
     assert!(!place.path("no.yaml").exists());
+}
+
+/// Options and names that no platform or fabric fits are named, with what to change.
+#[test]
+fn reasons_name_the_options_and_names_that_do_not_fit() {
+    let place = Place::new();
+    place.ends(0, &["export", "cables", "topologies/lab/bgp-unnumbered.yaml", "--out", "lists"]);
+    let list = place.read("lists/cables/point-to-point-0.csv");
+    let import = |more: &[&str]| {
+        let words = [&["import", "cables.csv", "--out", "no.yaml", "--map", "map.csv"], more].concat();
+        place.ends(1, &words)
+    };
+    place.write("cables.csv", &list);
+    let said = import(&["--os", "nvue"]);
+    assert!(
+        said.contains("no platform has the ports of a T0 such as `")
+            && said.contains("and fits `--os nvue`; help: omit"),
+        "{said}"
+    );
+    let said = import(&["--platform", "t0=th3-32x400g"]);
+    assert!(
+        said.contains("uplinks of a T0 have 400G as `th3-32x400g`, and downlinks of a T1 have 100G as"),
+        "{said}"
+    );
+    // Numbers in names decide the counts, and warnings about a file that is not written are no reason.
+    place.write("cables.csv", list.replace("p0-", "p20-"));
+    let said = import(&[]);
+    assert!(said.contains("its counts follow from the numbers in the names of devices; help: "), "{said}");
+    assert!(said.contains("error[E0301]: the fabric has 21 planes") && !said.contains("warning["), "{said}");
 }
 
 /// Power and console cables, and cables that are planned or decommissioned, in a list with cables of a fabric.

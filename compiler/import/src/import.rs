@@ -370,11 +370,14 @@ fn search(
         }
     }
     best.ok_or_else(|| {
-        Fault {
-            place: None,
-            text: format!("no fabric of these cables passes the checks, so the file is not written: {why}"),
-        }
-        .into()
+        let help = if positions.by_name {
+            "; its counts follow from the numbers in the names of devices; help: rename devices with wrong numbers, or \
+             number all devices by their cables with `--nodes PATTERN`"
+        } else {
+            ""
+        };
+        let text = format!("no fabric of these cables passes the checks, so the file is not written{help}: {why}");
+        Fault { place: None, text }.into()
     })
 }
 

@@ -104,10 +104,11 @@ pub(crate) fn levels(network: &ExistingNetwork, nodes: &[String]) -> Result<Vec<
     Ok(found)
 }
 
-/// Devices of unknown kind with a single neighbour are nodes.
+/// Devices of unknown kind with a single neighbour are nodes, unless that neighbour has no other one.
 fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Level>]) {
     let mut neighbour: Vec<Option<u32>> = vec![None; found.len()];
     let mut has_more = vec![false; found.len()];
+    let known: Vec<bool> = found.iter().map(Option::is_some).collect();
     for cable in &network.cables {
         let [a, b] = cable.ends.map(|plug| plug.device);
         for (own, other) in [(a, b), (b, a)] {
@@ -118,9 +119,13 @@ fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Le
             }
         }
     }
-    for (level, more) in found.iter_mut().zip(has_more) {
-        if level.is_none() && !more {
-            *level = Some(Level::Node);
+    let is_end = |device: usize| {
+        let other = neighbour[device].filter(|_| !has_more[device])?;
+        Some(has_more[other as usize] || known[other as usize])
+    };
+    for device in 0..found.len() {
+        if found[device].is_none() && is_end(device) == Some(true) {
+            found[device] = Some(Level::Node);
         }
     }
 }
@@ -173,10 +178,18 @@ fn check(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError>
     Err(refuse(network, &known(levels), Some(first.at), &why, None))
 }
 
-/// Refuses an existing network without nodes, T0s or T1s.
+/// Returns whether no switch is above the T0s, as in a rail-only network.
+pub(crate) fn is_one_tier(levels: &[Level]) -> bool {
+    levels.contains(&Level::T0) && !levels.iter().any(|level| *level > Level::T0)
+}
+
+/// Refuses an existing network without nodes or T0s, or with T2s and without T1s. With LLDP reports, T1s are required
+/// too, because cables between switches that sent no report are unknown.
 pub(crate) fn require_tiers(network: &ExistingNetwork, levels: &[Level]) -> Result<(), ImportError> {
-    let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
-    let Some(missing) = missing else { return Ok(()) };
+    let can_lack_t1s = is_one_tier(levels) && network.reporters.is_empty();
+    let required = [Level::Node, Level::T0, Level::T1].into_iter();
+    let mut required = required.filter(|level| *level != Level::T1 || !can_lack_t1s);
+    let Some(missing) = required.find(|level| !levels.contains(level)) else { return Ok(()) };
     let help = (!network.reporters.is_empty()).then_some(
         "add a list of the cables of devices without LLDP, with the columns `a_device,a_port,b_device,b_port`",
     );

@@ -6,6 +6,7 @@
 
 mod graph;
 mod nics;
+mod one_tier;
 mod parts;
 mod sets;
 mod vote;

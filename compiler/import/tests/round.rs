@@ -194,6 +194,81 @@ fn planes_by_nic_are_refused() {
     assert!(refused.to_string().contains("the names belong to 2 zones that no T2 connects"), "{refused}");
 }
 
+/// Networks without T1s: rail-only, dual-plane, and a single switch.
+#[test]
+fn one_tier_comes_back() {
+    for (planes, groups, per_group, rails) in
+        [(1, 1, 4, 1), (1, 8, 4, 8), (2, 2, 4, 2), (2, 6, 3, 2), (4, 3, 2, 1)]
+    {
+        let shape = Shape { planes, groups, per_group, rails, t1: 0, ..Shape::SMALL };
+        let before = shape.plan();
+        let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+        let note = "no list has a cable between switches, so the file has one tier of T0s";
+        assert!(found.notes.iter().any(|found| found == note), "{:#?}", found.notes);
+        assert!(!found.text.contains("  t1:") && !found.text.contains(" up:"), "{}", found.text);
+        comes_back(&before);
+    }
+}
+
+/// A rail-only network with names of its own: each NIC of a node is on a switch of its own.
+#[test]
+fn rails_of_others_are_found() {
+    let mut text = "a_device,a_port,b_device,b_port\n".to_owned();
+    for unit in 0..2 {
+        for (node, rail) in (0..3).flat_map(|node| (0..4).map(move |rail| (node, rail))) {
+            let (number, own) = (unit * 3 + node + 1, unit * 4 + rail + 1);
+            text.push_str(&format!("gpu-{number},mlx{rail},leaf-{own},eth{}\n", node + 1));
+        }
+    }
+    let found = imported(&[text]).unwrap_or_else(|refused| panic!("{refused}"));
+    assert_eq!((found.placed, found.findings), (24, Vec::new()), "{}", found.text);
+    for line in ["planes: 1\n", "  groups: 8\n", "  per_group: 3\n", "  nics_per_node: 4", "  rails: 4"] {
+        assert!(found.text.contains(line), "{line} {}", found.text);
+    }
+    let note = "one plane is assumed, because cables alone do not show planes";
+    assert!(found.notes.iter().any(|found| found.ends_with(note)), "{:#?}", found.notes);
+}
+
+/// The column `a_cage` of NICs becomes `hosts.nic.cages`.
+#[test]
+fn cages_of_nics_come_back() {
+    for (planes, cages) in [(4, 2), (4, 4), (8, 2), (2, 1)] {
+        let text = Shape { planes, ..Shape::SMALL }.yaml();
+        let text =
+            text.replace(&format!("lanes: {planes} }}"), &format!("lanes: {planes}, cages: {cages} }}"));
+        let before = plan(&text);
+        let found = imported(&lists(&before)).unwrap_or_else(|refused| panic!("{refused}"));
+        assert_eq!(plan(&found.text).topology().hosts.nic_cages, cages, "{}", found.text);
+        assert_eq!(found.text.contains("cages:"), cages > 1, "{}", found.text);
+        comes_back(&before);
+    }
+    // Cages in another order than planes are noted, and lists without parts have cages too.
+    let swap = |cell: &str| match cell {
+        "nic0p0" | "nic0p2" => "1",
+        _ => "2",
+    };
+    let before = plan(&Shape { planes: 4, ..Shape::SMALL }.yaml());
+    let list = |cage: &dyn Fn(&str) -> &'static str| -> Vec<String> {
+        let row = |row: &String| {
+            let cells: Vec<&str> = row.split(',').collect();
+            let cage = if cells[1] == "nic-t0" { cage(cells[3]) } else { "" };
+            [&cells[2..4], &[cage], &cells[8..10]].concat().join(",")
+        };
+        let rows: Vec<String> = rows(&before).iter().map(row).collect();
+        vec![format!("a_device,a_port,a_cage,b_device,b_port\n{}\n", rows.join("\n"))]
+    };
+    let found = imported(&list(&swap)).unwrap_or_else(|refused| panic!("{refused}"));
+    assert!(!found.text.contains("cages:"), "{}", found.text);
+    assert!(
+        found.notes.iter().any(|note| note.starts_with("`hosts.nic.cages` is omitted: 4 NICs ")),
+        "{:#?}",
+        found.notes
+    );
+    let found = imported(&list(&|port| if port < "nic0p2" { "1" } else { "2" }));
+    let found = found.unwrap_or_else(|refused| panic!("{refused}"));
+    assert!(found.text.contains("cages: 2 }"), "{}", found.text);
+}
+
 /// The lists do not contain the widths of uSID fields that many planes need.
 #[test]
 fn widths_of_segments_are_marked_as_assumed() {

@@ -10,9 +10,9 @@ use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths::MANIFEST;
 use closc_compile::front::{self, Options, Source};
-use closc_diagnostics::Levels;
 use closc_diagnostics::figures::{counted, number};
 use closc_diagnostics::show::text;
+use closc_diagnostics::{Levels, Severity};
 use closc_import::{ExistingNetwork, HardwareOptions, ImportResult, NameMapping, read};
 use closc_plan::Plan;
 
@@ -84,7 +84,9 @@ fn hardware_options(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
 fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String> {
     let source = Source::File(if out == output::STANDARD { "fabric.yaml".into() } else { out.to_owned() });
     let reading = front::read_text(&source, text.as_bytes(), options).map_err(|error| error.to_string())?;
-    reading.plan.ok_or_else(|| text::all(&reading.diagnostics, &reading.sources, text::Colour::Plain))
+    // Warnings are no reason to refuse a file, and this one is not written.
+    let errors = reading.diagnostics.retained(|found| found.severity == Severity::Error);
+    reading.plan.ok_or_else(|| text::all(&errors, &reading.sources, text::Colour::Plain))
 }
 
 /// Reads the files of the command line.

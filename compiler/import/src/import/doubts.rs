@@ -7,6 +7,7 @@ use closc_plan::Plan;
 use closc_topology::Node;
 
 use super::Candidate;
+use crate::level::is_one_tier;
 use crate::network::{ExistingNetwork, Level};
 use crate::pattern::natural;
 use crate::position::{Place, Positions};
@@ -50,6 +51,15 @@ pub(super) fn doubts(
     }));
     doubts.extend(unreported(network, positions));
     doubts.extend(irregular(&found.compared.shared.irregular));
+    doubts.extend(irregular_cages(positions));
+    if is_one_tier(&positions.levels) {
+        let planes = if positions.nics.is_named {
+            ""
+        } else {
+            "; one plane is assumed, because cables alone do not show planes"
+        };
+        doubts.push(format!("no list has a cable between switches, so the file has one tier of T0s{planes}"));
+    }
     if !positions.by_name {
         doubts.extend(out_of_order(network, positions));
     }
@@ -103,6 +113,18 @@ fn irregular(levels: &[Level]) -> Option<String> {
             "ports of each {} are in an order of their own: swapped cables cannot be recognised there, and the map \
              gives the ports new names",
             tiers.join(" and ")
+        )
+    })
+}
+
+/// NICs whose cages `hosts.nic.cages` cannot describe.
+fn irregular_cages(positions: &Positions) -> Option<String> {
+    let count = positions.nics.cages.irregular;
+    (count > 0).then(|| {
+        format!(
+            "`hosts.nic.cages` is omitted: {} in the lists has cages that do not hold the ports of consecutive planes, \
+             equally many in each",
+            counted(count, "NIC")
         )
     })
 }

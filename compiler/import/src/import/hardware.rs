@@ -124,8 +124,7 @@ pub(crate) fn candidates(
         }
         let found = of_tier(network, positions, level, panels, wanted);
         if found.is_empty() {
-            let text = format!("no platform will do for {}: see `closc platforms`", level.label());
-            return Err(Fault { place: None, text }.into());
+            return Err(Fault { place: None, text: no_platform(network, positions, level, wanted) }.into());
         }
         choices.push(found.into_iter().map(Some).collect());
     }
@@ -155,9 +154,7 @@ pub(crate) fn candidates(
     }
     keep_likeliest(&mut combinations);
     if combinations.is_empty() {
-        let text =
-            "the platforms with these port names have different speeds at the ends of a cable".to_owned();
-        return Err(Fault { place: None, text }.into());
+        return Err(Fault { place: None, text: no_common_speed(&choices) }.into());
     }
     let hardware = |(_, chosen): (CombinationPenalty, [&Option<Choice>; 3])| {
         let chosen = chosen.map(Clone::clone);
@@ -166,6 +163,65 @@ pub(crate) fn candidates(
         Hardware { tiers, devices, is_numbered: network.is_numbered }
     };
     Ok(combinations.into_iter().map(hardware).collect())
+}
+
+/// Describes a tier without hardware: a port of it, and the options that exclude other hardware.
+fn no_platform(
+    network: &ExistingNetwork,
+    positions: &Positions,
+    level: Level,
+    wanted: &HardwareOptions,
+) -> String {
+    let ends = network.cables.iter().flat_map(|cable| cable.ends);
+    let plug = ends.into_iter().find(|plug| positions.levels[plug.device as usize] == level);
+    let port = plug.map_or_else(String::new, |plug| {
+        let [device, port] = [network.devices.name(plug.device), network.ports.name(plug.port)];
+        format!(" such as `{port}` of `{device}`")
+    });
+    let os = wanted.os.map(|os| format!("`--os {}`", os.word()));
+    let platform = wanted.platform(level).map(|name| format!("`--platform {name}`"));
+    let options: Vec<String> = os.into_iter().chain(platform).collect();
+    let (with, help) = match options.as_slice() {
+        [] => (String::new(), "rename the ports, or set `--platform`".to_owned()),
+        some => {
+            let options = some.join(" and ");
+            (
+                format!(" and fits {options}"),
+                format!("omit {options}, or rename the ports as that system does"),
+            )
+        }
+    };
+    format!("no platform has the ports of {}{port}{with}; help: {help}", level.label())
+}
+
+/// Describes tiers whose platforms have different speeds at the ends of a cable.
+fn no_common_speed(choices: &[Vec<Option<Choice>>]) -> String {
+    let of = |level: usize, is_up: bool| -> BTreeSet<String> {
+        let fits = choices[level].iter().flatten().map(|(tier, _)| &tier.base);
+        let block = |fit: &Fit| if is_up { fit.up } else { fit.down };
+        fits.map(|fit| format!("{} as `{}`", block(fit).breakout.speed, fit.platform.id)).collect()
+    };
+    let shown = |all: &BTreeSet<String>| {
+        let more = if all.len() > 3 { ", ..." } else { "" };
+        all.iter().take(3).cloned().collect::<Vec<_>>().join(", ") + more
+    };
+    for (lower, (name, above)) in [("T0", "T1"), ("T1", "T2")].into_iter().enumerate() {
+        let (up, down) = (of(lower, true), of(lower + 1, false));
+        let speeds = |all: &BTreeSet<String>| -> BTreeSet<String> {
+            all.iter().filter_map(|text| text.split(' ').next().map(str::to_owned)).collect()
+        };
+        if !up.is_empty() && !down.is_empty() && speeds(&up).is_disjoint(&speeds(&down)) {
+            return format!(
+                "the ends of a cable between {name} and {above} have different speeds: uplinks of a {name} have {}, and \
+                 downlinks of a {above} have {}; help: set `--platform {}=NAME` and `--platform {}=NAME` to platforms with one speed",
+                shown(&up),
+                shown(&down),
+                name.to_lowercase(),
+                above.to_lowercase()
+            );
+        }
+    }
+    "the platforms with these port names have different speeds at the ends of a cable".to_owned()
 }
 
 /// Sorts combinations, and keeps the likeliest. At most [`COMBINATIONS_ALIKE`] of them number the ports in the same

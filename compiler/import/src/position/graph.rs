@@ -13,8 +13,9 @@ use smol_str::SmolStr;
 
 use super::sets::Sets;
 use super::vote::{Votes, assign, most};
-use super::{Place, Reading, parts, tier};
+use super::{Place, Reading, one_tier, parts, tier};
 use crate::fit::Fit;
+use crate::level::is_one_tier;
 use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::pattern::natural;
 
@@ -83,6 +84,9 @@ impl<'a> Graph<'a> {
     }
 
     pub(super) fn places(mut self) -> Result<Vec<Place>, ImportError> {
+        if is_one_tier(self.levels) {
+            return Ok(self.one_tier_places());
+        }
         let t0s = self.of_level(Level::T0);
         let (planes, zones) = match self.reading {
             Reading::Exact => (
@@ -122,7 +126,19 @@ impl<'a> Graph<'a> {
             self.number(Level::T2, Level::T1, t1_t2, &mut indices);
         }
         self.align(&mut indices)?;
-        let nodes = self.nodes(&indices);
+        Ok(self.placed(&indices))
+    }
+
+    /// Returns the places of a network without T1s.
+    fn one_tier_places(mut self) -> Vec<Place> {
+        let found = one_tier::places(self.network, self.levels, &self.of_level(Level::T0));
+        self.planes = found.planes;
+        self.placed(&found.indices)
+    }
+
+    /// Returns the places of all devices by plane, zone and index of the switches.
+    fn placed(&self, indices: &[u16]) -> Vec<Place> {
+        let nodes = self.nodes(indices);
         let place = |device: usize| match tier(self.levels[device]) {
             None => Place::Node(nodes[&(device as u32)]),
             Some(tier) => Place::Switch(Switch {
@@ -132,7 +148,7 @@ impl<'a> Graph<'a> {
                 index: indices[device],
             }),
         };
-        Ok((0..self.network.device_count()).map(place).collect())
+        (0..self.network.device_count()).map(place).collect()
     }
 
     /// The number of parallel cables between a switch of a tier and one above. It is the largest number of a
