@@ -10,14 +10,16 @@ use closc_diagnostics::figures::number;
 use closc_fabric::Fabric;
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
-use closc_topology::{Cable, Link, ZoneId};
+use closc_topology::{Cable, Link};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::minimal_moves::MinimalMoves;
-use crate::population::{Population, moved_ends};
+use crate::population::{MovedCable, Population, moved_ends};
+use crate::renumbering::{KeptAddresses, Renumbering};
+use crate::replacements::{ReplacedNics, ReplacedSwitches, replaced_cables};
 use crate::summary::Kind;
 use crate::words::plural;
 
@@ -29,6 +31,8 @@ pub enum Action {
     Remove,
     /// Plug one end elsewhere.
     Move,
+    /// Replace it by one of another length or medium, in the same ports.
+    Replace,
     /// Lay and plug it.
     Add,
 }
@@ -39,6 +43,7 @@ impl Action {
         match self {
             Action::Remove => "remove",
             Action::Move => "move",
+            Action::Replace => "replace",
             Action::Add => "add",
         }
     }
@@ -64,8 +69,20 @@ pub struct Job {
     pub length: String,
     /// Medium.
     pub medium: String,
+    /// The cable that it replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<ReplacedCable>,
     #[serde(skip)]
     millimeters: u64,
+}
+
+/// A cable that is taken out of its ports for another one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct ReplacedCable {
+    /// Its length.
+    pub length: String,
+    /// Its medium.
+    pub medium: String,
 }
 
 /// The work order: switches, NICs and cables to add, move or remove.
@@ -77,10 +94,14 @@ pub struct WorkOrder {
     pub switches_removed: usize,
     /// New NICs.
     pub nics_added: usize,
-    /// NICs that are replaced by others of another speed or number of lanes.
-    pub nics_replaced: usize,
+    /// Switches of both fabrics that get other hardware.
+    pub switches_replaced: Vec<ReplacedSwitches>,
+    /// NICs of both fabrics that are replaced by others of another speed, or with other lanes or cages.
+    pub nics_replaced: Vec<ReplacedNics>,
     /// Changes that renumber existing elements; empty for growth.
     pub renumbers: Vec<String>,
+    /// Addresses of existing elements that change; none for growth within the bits of the addresses.
+    pub addresses: Renumbering,
     /// Whether hosts write segments into packets.
     pub source_routed: bool,
     /// The fewest moves, if they were asked for. The jobs are then those with its settings.
@@ -98,30 +119,37 @@ impl WorkOrder {
     /// Compares two plans.
     pub fn between(old: &Plan, new: &Plan) -> WorkOrder {
         let population = Population::between(old.fabric(), new.fabric());
-        let mut jobs = Vec::new();
-        jobs.extend(population.cables.removed.iter().map(|link| job(Action::Remove, *link, old, None)));
-        for cable in &population.moved {
-            let CableEnds { lower, upper } = ends(old, cable.old);
-            let moved = moved_ends(old.fabric(), new.fabric(), *cable).into_iter().zip([lower, upper]);
-            let from = moved.filter_map(|(moves, end)| moves.then_some(end));
-            jobs.extend(from.map(|end| job(Action::Move, cable.new, new, Some(end))));
-        }
-        jobs.extend(population.cables.added.iter().map(|link| job(Action::Add, *link, new, None)));
         let difference = Difference::between(old.fabric(), new.fabric());
         WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
-            nics_replaced: replaced_nics(old, new),
+            switches_replaced: ReplacedSwitches::between(old.fabric(), new.fabric()),
+            nics_replaced: ReplacedNics::between(old, new),
             source_routed: new.is_source_routed(),
             renumbers: difference
                 .changes
                 .iter()
                 .filter_map(|change| renumbering_change(change, new))
                 .collect(),
+            addresses: Renumbering::between(old, new, KeptAddresses::All),
             minimal: None,
-            jobs,
+            jobs: jobs(&population, old, new),
         }
+    }
+
+    /// Returns whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+            && self.switches_added + self.switches_removed + self.nics_added == 0
+            && self.switches_replaced.is_empty()
+            && self.nics_replaced.is_empty()
+            && !self.is_renumbering()
+    }
+
+    /// Returns whether an existing element gets another name, number or address.
+    pub fn is_renumbering(&self) -> bool {
+        !self.renumbers.is_empty() || !self.addresses.is_empty()
     }
 
     /// Compares two plans, with the port order of the new one that moves the fewest cables.
@@ -158,7 +186,8 @@ impl WorkOrder {
         let mut kinds: BTreeMap<CableKind<'_>, Sum> = BTreeMap::new();
         for jobs in self.jobs.chunk_by(|a, b| (a.action, &a.lower) == (b.action, &b.lower)) {
             let job = &jobs[0];
-            let sum = kinds.entry((job.action, job.kind, &job.length, &job.medium)).or_default();
+            let key = (job.action, job.kind, job.length.as_str(), job.medium.as_str(), job.replaces.as_ref());
+            let sum = kinds.entry(key).or_default();
             sum.cables += 1;
             sum.jobs += jobs.len() as u64;
             sum.millimeters += job.millimeters;
@@ -167,8 +196,12 @@ impl WorkOrder {
     }
 
     /// Counts the cables that are moved or removed.
-    pub fn moved(&self) -> u64 {
-        let kinds = self.kinds().into_iter().filter(|((action, ..), _)| *action != Action::Add);
+    pub fn moved_or_removed(&self) -> u64 {
+        self.count(&[Action::Move, Action::Remove])
+    }
+
+    fn count(&self, actions: &[Action]) -> u64 {
+        let kinds = self.kinds().into_iter().filter(|((action, ..), _)| actions.contains(action));
         kinds.map(|(_, sum)| sum.cables).sum()
     }
 
@@ -178,31 +211,43 @@ impl WorkOrder {
         let plural_of = |count: usize, one, many| plural(count as u64, one, many);
         let _ = writeln!(
             text,
-            "mount {}, take out {}; {} added{}",
+            "mount {}, take out {}; {} added",
             plural_of(self.switches_added, "switch", "switches"),
             number(self.switches_removed as u64),
             plural_of(self.nics_added, "NIC", "NICs"),
-            match self.nics_replaced {
-                0 => String::new(),
-                some => format!(", {} replaced", plural_of(some, "other is", "others are")),
-            }
         );
-        for ((action, kind, length, medium), sum) in self.kinds() {
+        let switches = self.switches_replaced.iter().map(ReplacedSwitches::line);
+        for line in switches.chain(self.nics_replaced.iter().map(ReplacedNics::line)) {
+            let _ = writeln!(text, "{line}");
+        }
+        for ((action, kind, length, medium, replaces), sum) in self.kinds() {
             let cables = plural(sum.cables, "cable", "cables");
             let ends = match action {
                 Action::Move => format!(" ({} to plug elsewhere)", plural(sum.jobs, "end", "ends")),
-                Action::Remove | Action::Add => String::new(),
+                Action::Remove | Action::Replace | Action::Add => String::new(),
             };
+            let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium }| {
+                format!(" of {length} {medium} by others")
+            });
             let all = Length::from_millimeters(sum.millimeters);
-            let _ =
-                writeln!(text, "{} {kind}: {cables}{ends} of {length} {medium}, {all} in all", action.word());
+            let _ = writeln!(
+                text,
+                "{} {kind}: {cables}{ends}{replaced} of {length} {medium}, {all} in all",
+                action.word()
+            );
         }
-        let moves = self.kinds().into_iter().filter(|((action, ..), _)| *action == Action::Move);
-        match moves.map(|(_, sum)| sum.cables).sum() {
+        match self.count(&[Action::Move]) {
             0 => text.push_str("no cable that is plugged moves\n"),
             more => drop(writeln!(text, "{} to move", plural(more, "plugged cable", "plugged cables"))),
         }
+        self.add_renumbering(&mut text);
+        text
+    }
+
+    /// Writes what gets another name, number or address.
+    fn add_renumbering(&self, text: &mut String) {
         match self.renumbers.as_slice() {
+            [] if self.is_renumbering() => {}
             [] if self.source_routed => text.push_str("existing addresses and segments are unchanged\n"),
             [] => text.push_str("existing addresses are unchanged\n"),
             some => {
@@ -210,12 +255,17 @@ impl WorkOrder {
                     writeln!(text, "not only growth: {} would renumber existing elements", some.join(", "));
             }
         }
-        text
+        for line in self.addresses.lines() {
+            let _ = writeln!(text, "renumber {line}");
+        }
+        if let Some(reason) = self.addresses.reason() {
+            let _ = writeln!(text, "{reason}");
+        }
     }
 }
 
-/// The cables that one line of a summary counts: action, kind, length and medium.
-type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
+/// The cables that one line of a summary counts: action, kind, length, medium, and the cable that is replaced.
+type CableKind<'a> = (Action, &'static str, &'a str, &'a str, Option<&'a ReplacedCable>);
 
 /// Jobs of one kind.
 #[derive(Debug, Default)]
@@ -226,21 +276,29 @@ struct Sum {
     millimeters: u64,
 }
 
-/// Counts the NICs of both sides that have another speed, or another number of lanes or cages.
-fn replaced_nics(old: &Plan, new: &Plan) -> usize {
-    let kind = |plan: &Plan, zone| {
-        let hosts = &plan.topology().hosts;
-        let lanes = hosts.nic_by_zone.get(&zone).map_or(hosts.nic_lanes, |own| own.lanes);
-        (plan.topology().nic_speed(zone), lanes, plan.topology().nic_cages(zone))
-    };
-    let zones = 0..old.topology().zones.min(new.topology().zones);
-    let other: BTreeSet<ZoneId> =
-        zones.map(ZoneId).filter(|zone| kind(old, *zone) != kind(new, *zone)).collect();
-    if other.is_empty() {
-        return 0;
+/// Lists the work on cables. A cable that would move and has another length or medium is removed and added.
+fn jobs(population: &Population, old: &Plan, new: &Plan) -> Vec<Job> {
+    let replaced = replaced_cables(old.fabric(), new.fabric());
+    let other: BTreeSet<MovedCable> = replaced.iter().copied().collect();
+    let (swapped, moved): (Vec<&MovedCable>, Vec<&MovedCable>) =
+        population.moved.iter().partition(|cable| other.contains(cable));
+    let swapped_ends: BTreeSet<MovedCable> = swapped.iter().map(|cable| **cable).collect();
+    let removed = population.cables.removed.iter().copied().chain(swapped.iter().map(|cable| cable.old));
+    let mut jobs: Vec<Job> = removed.map(|link| job(Action::Remove, link, old, None)).collect();
+    for cable in moved {
+        let CableEnds { lower, upper } = ends(old, cable.old);
+        let moved = moved_ends(old.fabric(), new.fabric(), *cable).into_iter().zip([lower, upper]);
+        let from = moved.filter_map(|(moves, end)| moves.then_some(end));
+        jobs.extend(from.map(|end| job(Action::Move, cable.new, new, Some(end))));
     }
-    let both = new.fabric().nics().filter(|nic| other.contains(&nic.zone) && old.fabric().has_nic(*nic));
-    both.count()
+    for cable in replaced.iter().filter(|cable| !swapped_ends.contains(cable)) {
+        let Cable { length, medium } = old.fabric().cable(cable.old);
+        let replaces = Some(ReplacedCable { length: length.to_string(), medium: medium.to_string() });
+        jobs.push(Job { replaces, ..job(Action::Replace, cable.new, new, None) });
+    }
+    let added = population.cables.added.iter().copied().chain(swapped.iter().map(|cable| cable.new));
+    jobs.extend(added.map(|link| job(Action::Add, link, new, None)));
+    jobs
 }
 
 fn ends(plan: &Plan, link: Link) -> CableEnds {
@@ -261,6 +319,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
         from: from.map(text),
         length: length.to_string(),
         medium: medium.to_string(),
+        replaces: None,
         millimeters: length.millimeters(),
     }
 }

@@ -15,6 +15,8 @@ mod moves;
 mod node_routes;
 mod plans;
 mod population;
+mod renumbering;
+mod replacements;
 mod report;
 mod short_text;
 mod summary;
@@ -39,6 +41,10 @@ pub use impact::{PairChange, Share, impact};
 pub use minimal_moves::{MinimalMoves, SettingValue, settings_for_growth};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
+pub use renumbering::{
+    AddressKind, ChangedAddress, ChangedAddresses, ChangedWidth, KeptAddresses, Renumbering,
+};
+pub use replacements::{ReplacedNics, ReplacedSwitches};
 pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
     Wave as WaveText, WaveStep,

@@ -13,14 +13,43 @@ use closc_fabric::Fabric;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
-use crate::change::{Change, Edit, Exception, ExceptionTarget, T2Setting, TierSetting, Toggle};
+use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting, TierSetting, Toggle};
 use crate::population::{is_drained, same_order};
+use crate::renumbering::verdict;
 use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
 
 pub use crate::verdict::{Place, RolloutMode, Verdict};
 
 /// Judges one change between two fabrics.
 pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
+    let own = judge_elements(change, old, new);
+    let renumbers = if affects_widths(change) { verdict(old.topology(), new.topology()) } else { None };
+    renumbers.filter(|renumbers| renumbers.mode > own.mode).unwrap_or(own)
+}
+
+/// Returns whether widths of IPv4 addresses depend on the changed value.
+fn affects_widths(change: &Change) -> bool {
+    match change {
+        Change::Setting(setting) => {
+            matches!(**setting, Setting::Planes(_) | Setting::PerGroup(_) | Setting::AddressWidths(_))
+        }
+        Change::Tier(
+            TierId::T0,
+            TierSetting::Platform(_) | TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_),
+        )
+        | Change::Tier(TierId::T1, TierSetting::Platform(_) | TierSetting::UpBreakout(_)) => true,
+        Change::Tier(..)
+        | Change::Count(..)
+        | Change::T2(_)
+        | Change::Naming(..)
+        | Change::T2Added(_)
+        | Change::T2Removed(_)
+        | Change::Exception(_) => false,
+    }
+}
+
+/// Judges one change by the elements that it adds, removes or changes.
+fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     match change {
         Change::Setting(setting) => setting.verdict(&Sides { old, new }),
         // More switches in a tier use more ports of the adjacent tiers.

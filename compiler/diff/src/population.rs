@@ -108,9 +108,19 @@ pub(crate) fn same_order(old: &Topology, new: &Topology) -> bool {
     })
 }
 
-/// Returns whether ports with the same number are in the same cages, in every zone.
+/// Returns whether ports with the same number are in the same cages, in every zone, or all switches are replaced.
 fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
+    let has_one_platform = |topology: &Topology, own: &Tier| {
+        let single = topology.exceptions.switches.keys().any(|switch| switch.tier == tier);
+        own.by_zone.is_empty() && own.by_plane.is_empty() && !single
+    };
+    if before.platform.id != after.platform.id
+        && has_one_platform(old, before)
+        && has_one_platform(new, after)
+    {
+        return true;
+    }
     let start =
         |block: PortBlock| (block.cages, block.first_port, block.breakout.ports, block.breakout.share);
     let starts = |tier: &Tier, zone| [tier.down_in(zone), tier.up_in(zone)].map(start);
@@ -120,33 +130,57 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
 }
 
-/// Returns the ends of a cable, the lower end first: cage, part of the cage, and share of the cage; `None` for NICs.
-fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
-    let topology = fabric.topology();
-    let place = |switch: Switch, port: PortRef| {
-        topology.tier(switch.tier)?;
-        let slot = topology.slot(switch, port);
-        Some((slot.cage, slot.part, slot.breakout.share))
-    };
+/// Returns whether a switch of both fabrics has other hardware in the new one.
+pub(crate) fn is_replaced(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
+    let [before, after] = [old.topology(), new.topology()]
+        .map(|topology| topology.tier(switch.tier).map(|_| &topology.hardware(switch).0.id));
+    before != after
+}
+
+/// The port at an end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EndPort {
+    /// The cage, the part of the cage, and the share of the cage.
+    Slot(u16, u8, Option<Share>),
+    /// The place among the ports of a side. Ports of a replaced switch are compared by it, because other hardware can
+    /// have other cages.
+    Place(u16),
+}
+
+/// Returns the switches and ports of a cable, the lower end first; `None` for NICs.
+fn ends(fabric: &Fabric, link: Link) -> [Option<(Switch, PortRef)>; 2] {
     let lower = match link {
-        Link::Fabric { lower, up } => place(lower, PortRef { side: Side::Up, index: up }),
+        Link::Fabric { lower, up } => Some((lower, PortRef { side: Side::Up, index: up })),
         Link::Host(_) => None,
     };
-    let upper = fabric.upper_end(link).and_then(|(upper, down)| place(upper, down));
-    [lower, upper]
+    [lower, fabric.upper_end(link)]
 }
 
 /// Returns for each end of a cable whether it is at another port, the lower end first.
 pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool; 2] {
-    let ([lower, upper], [new_lower, new_upper]) = (slots(old, cable.old), slots(new, cable.new));
-    let [before, after] = [old.upper_end(cable.old), new.upper_end(cable.new)];
-    let [before, after] = [before, after].map(|end| end.map(|(switch, port)| (switch, port.side)));
-    [lower != new_lower, upper != new_upper || before != after]
+    let port = |fabric: &Fabric, end: Option<(Switch, PortRef)>| {
+        let (switch, port) = end?;
+        let topology = fabric.topology();
+        topology.tier(switch.tier)?;
+        let found = if is_replaced(old, new, switch) {
+            EndPort::Place(topology.place(switch.tier, port))
+        } else {
+            let slot = topology.slot(switch, port);
+            EndPort::Slot(slot.cage, slot.part, slot.breakout.share)
+        };
+        Some((found, port.side))
+    };
+    let switch = |end: Option<(Switch, PortRef)>| end.map(|(switch, _)| switch);
+    let ([lower, upper], [new_lower, new_upper]) = (ends(old, cable.old), ends(new, cable.new));
+    [
+        port(old, lower) != port(new, new_lower),
+        switch(upper) != switch(new_upper) || port(old, upper) != port(new, new_upper),
+    ]
 }
 
 /// Returns the old fabric's cable at the lower end of one of the new fabric. A cable above a T0 is known by its port of
 /// the T0, which both sides can number differently.
-fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
+pub(crate) fn at_same_port(old: &Topology, new: &Topology, link: Link) -> Link {
     match link {
         Link::Fabric { lower, up } if lower.tier == TierId::T0 => {
             let place = new.place(lower.tier, PortRef { side: Side::Up, index: up });

@@ -15,6 +15,7 @@ use crate::change::{Change, Edit, Exception, NamedDevices, Setting, T2Setting, T
 use crate::compare::Difference;
 use crate::effect::link_name;
 use crate::population::Population;
+use crate::renumbering::{AddressKind, ChangedAddresses, KeptAddresses, Renumbering};
 use crate::report::{Line, Options, Sign};
 use crate::words::{plural, tier as tier_word};
 
@@ -65,6 +66,7 @@ pub(crate) fn lines(
         }
     }
     lines.extend([TierId::T0, TierId::T1].into_iter().filter_map(|tier| bandwidth_line(tier, old, new)));
+    lines.extend(address_lines(difference, old, new, options));
     lines.extend(exceptions::lines(&exceptions, &difference.along, old, new, options));
     lines.extend(population_lines(population, old, new, options));
     lines
@@ -94,6 +96,36 @@ fn bandwidth_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
         number(before.1 / 1000)
     );
     Some(simple(Sign::Change, path, text))
+}
+
+/// Returns a line for each kind of changed addresses, except for those that follow from a changed pool, whose line has
+/// a note.
+fn address_lines(difference: &Difference, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
+    let kept = if options.list { KeptAddresses::All } else { KeptAddresses::First };
+    let renumbering = Renumbering::between(old, new, kept);
+    let has_note = |kind: AddressKind| {
+        difference.changes.iter().any(|change| match change {
+            Change::Setting(setting) => match &**setting {
+                Setting::AddressWidths(edit) => match kind {
+                    AddressKind::Nic | AddressKind::ZonePrefix => edit.old.zone != edit.new.zone,
+                    AddressKind::Management => {
+                        (edit.old.zone, edit.old.index) != (edit.new.zone, edit.new.index)
+                    }
+                    AddressKind::Cable | AddressKind::Loopback => false,
+                },
+                Setting::ManagementList(_) => kind == AddressKind::Management,
+                setting => setting.field() == kind.pool(),
+            },
+            _ => false,
+        })
+    };
+    let shown = renumbering.kinds.iter().zip(renumbering.lines()).filter(|(kind, _)| !has_note(kind.kind));
+    let line = |(kind, text): (&ChangedAddresses, String)| {
+        let names = kind.addresses.iter().map(|one| format!("{} {} -> {}", one.element, one.old, one.new));
+        let line = simple(Sign::Change, "addresses", format!("renumbers {text}"));
+        Line { count: kind.changed, warning: renumbering.reason(), names: listed(names, options), ..line }
+    };
+    shown.map(line).collect()
 }
 
 fn simple(sign: Sign, subject: &str, text: String) -> Line {

@@ -13,6 +13,7 @@ use closc_topology::{AffectedArtefacts, Field, Node, PlaneId, Switch, TierId, Zo
 use crate::change::{Change, Exception, ExceptionTarget, Setting, T2Setting, Toggle, count_field};
 use crate::compare::Difference;
 use crate::node_routes;
+use crate::renumbering::has_other_widths;
 
 /// Artefacts of both sides that may change.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,11 @@ impl TouchedArtefacts {
         if old.zone_delays() != new.zone_delays() {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
+        }
+        // Addresses of neighbours are in most artefacts.
+        if has_other_widths(old.topology(), new.topology()) {
+            touched.tiers.extend(TierId::ALL);
+            touched.all_hosts = true;
         }
         let without_rows = [old, new].iter().all(|plan| plan.topology().t2_rows() == 1);
         let is_void = |change: &&Change| without_rows && matches!(change, Change::T2(T2Setting::Rows(_)));

@@ -247,7 +247,12 @@ pub(crate) mod rule {
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
-        if old.zone == new.zone { management(old, new, sides) } else { nic_addresses(old, new, sides) }
+        match (old.zone == new.zone, old.index == new.index) {
+            (false, _) => nic_addresses(old, new, sides),
+            (true, false) => management(old, new, sides),
+            // `judge` adds the effect of widths of planes and ports.
+            (true, true) => hitless("no address changes"),
+        }
     }
 
     pub(crate) fn transport<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
@@ -326,11 +331,12 @@ pub(crate) mod note {
 
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> String {
-        if old.zone == new.zone {
-            return "renumbers IPv4 management ports".to_owned();
+    pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> Option<String> {
+        match (old.zone == new.zone, old.index == new.index) {
+            (false, _) => Some(nics(old, new, plan)),
+            (true, false) => Some("renumbers IPv4 management ports".to_owned()),
+            (true, true) => None,
         }
-        nics(old, new, plan)
     }
 
     pub(crate) fn cables<T>(_: &T, _: &T, _: &Plan) -> String {

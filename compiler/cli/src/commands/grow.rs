@@ -38,8 +38,7 @@ pub fn run(args: &Args, command: &GrowArgs) -> anyhow::Result<Outcome> {
         WorkOrder::between(&old.plan, &new.plan)
     };
     let minimal = order.minimal.as_ref().map(|minimal| minimal.summary(&command.new));
-    let is_same = order.jobs.is_empty() && order.renumbers.is_empty();
-    let outcome = if is_same { Outcome::Fine } else { Outcome::Differences };
+    let outcome = if order.is_empty() { Outcome::Fine } else { Outcome::Differences };
     if command.csv && args.format != Format::Json {
         if let Some(minimal) = minimal {
             tracing::warn!("{}", minimal.trim_end());

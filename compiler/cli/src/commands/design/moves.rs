@@ -165,7 +165,7 @@ fn port_order(stage: &Stage<'_>, later: &Plan, options: &Options) -> anyhow::Res
 /// Returns the effects of growth on plugged cables and existing devices.
 fn moves(old: &Plan, new: &Plan) -> Moves {
     let order = WorkOrder::between(old, new);
-    Moves { cables: order.moved(), renumbers: !order.renumbers.is_empty() }
+    Moves { cables: order.moved_or_removed(), renumbers: order.is_renumbering() }
 }
 
 /// Writes settings into a file; `None` if its text has no place for them.

@@ -1,0 +1,311 @@
+//! Addresses that change although their elements stay.
+//!
+//! In: two plans. Out: [`Renumbering`]: the changed addresses by kind, and the widths that explain them. Invariants:
+//! addresses are those that the plans compute, compared element by element. Elements are visited only if a pool or the
+//! place of a coordinate differs.
+
+use std::fmt::Display;
+
+use closc_artefacts::{Family, Prefix};
+use closc_diagnostics::figures::number;
+use closc_fabric::Fabric;
+use closc_plan::{CableEnd, Plan};
+use closc_platform::capability::{Capability, Support};
+use closc_topology::{Field, Link, Switch, TierId, Topology, field};
+use ipnet::IpNet;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::population::at_same_port;
+use crate::verdict::{Verdict, at_once, planes};
+
+/// Kinds of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressKind {
+    /// Addresses of NICs.
+    Nic,
+    /// Addresses of both ends of a cable.
+    Cable,
+    /// Loopbacks of switches.
+    Loopback,
+    /// Management ports of switches.
+    Management,
+    /// Prefixes of all NICs of a zone.
+    ZonePrefix,
+}
+
+impl AddressKind {
+    /// Returns its name in the singular and plural.
+    fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            AddressKind::Nic => ("NIC", "NICs"),
+            AddressKind::Cable => ("cable", "cables"),
+            AddressKind::Loopback => ("loopback", "loopbacks"),
+            AddressKind::Management => ("management port", "management ports"),
+            AddressKind::ZonePrefix => ("zone prefix", "zone prefixes"),
+        }
+    }
+
+    /// Returns the field of its pool.
+    pub(crate) fn pool(self) -> Field {
+        match self {
+            AddressKind::Nic | AddressKind::ZonePrefix => field!("addresses.hosts"),
+            AddressKind::Cable => field!("addresses.links"),
+            AddressKind::Loopback => field!("addresses.loopbacks"),
+            AddressKind::Management => field!("addresses.management"),
+        }
+    }
+}
+
+/// An address before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedAddress {
+    /// The element in the new fabric.
+    pub element: String,
+    /// Its address in the old fabric.
+    pub old: String,
+    /// Its address in the new fabric.
+    pub new: String,
+}
+
+/// Changed addresses of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedAddresses {
+    /// Their kind.
+    pub kind: AddressKind,
+    /// Elements of both fabrics whose address changes.
+    pub changed: u64,
+    /// Elements of both fabrics.
+    pub of: u64,
+    /// The first of them, or all if the list is requested.
+    pub addresses: Vec<ChangedAddress>,
+}
+
+/// A width that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedWidth {
+    /// The field that sets it.
+    pub field: String,
+    /// Bits in the old fabric.
+    pub old: u8,
+    /// Bits in the new fabric.
+    pub new: u8,
+}
+
+/// Addresses that change although their elements stay.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Renumbering {
+    /// By kind.
+    pub kinds: Vec<ChangedAddresses>,
+    /// Widths of IPv4 addresses that differ.
+    pub widths: Vec<ChangedWidth>,
+}
+
+/// Which of the changed addresses a comparison keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptAddresses {
+    /// The first of each kind.
+    First,
+    /// All.
+    All,
+}
+
+impl Renumbering {
+    /// Compares the addresses of the elements that two plans have.
+    pub fn between(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
+        if old.addresses().has_rule_of(&new.addresses()) {
+            let kinds = zone_prefixes(old, new, kept).into_iter().collect();
+            return Renumbering { kinds, widths: Vec::new() };
+        }
+        let kinds = [
+            nics(old, new, kept),
+            cables(old, new, kept),
+            loopbacks(old, new, kept),
+            management(old, new, kept),
+            zone_prefixes(old, new, kept),
+        ];
+        let kinds: Vec<ChangedAddresses> = kinds.into_iter().flatten().collect();
+        let widths = if kinds.is_empty() { Vec::new() } else { changed_widths(old, new) };
+        Renumbering { kinds, widths }
+    }
+
+    /// Returns whether no address changes.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Returns one sentence for the widths that differ, and how to reserve their bits; `None` if none differs.
+    pub fn reason(&self) -> Option<String> {
+        let each =
+            self.widths.iter().map(|ChangedWidth { field, old, new }| format!("`{field}` {old} -> {new}"));
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| {
+            format!(
+                "IPv4 addresses have other widths: {}; set them before the first rollout to reserve bits",
+                each.join(", ")
+            )
+        })
+    }
+
+    /// Returns one sentence per kind, without the element.
+    pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.kinds.iter().map(|kind| {
+            let example =
+                kind.addresses.first().map_or_else(String::new, |ChangedAddress { element, old, new }| {
+                    format!(", `{element}` from {old} to {new}")
+                });
+            format!("{}{example}", kind.count())
+        })
+    }
+}
+
+impl ChangedAddresses {
+    /// Returns how many of how many change.
+    pub(crate) fn count(&self) -> String {
+        let (one, many) = self.kind.nouns();
+        let noun = if self.of == 1 { one } else { many };
+        format!("{} of {} {noun}", number(self.changed), number(self.of))
+    }
+}
+
+/// Counts changed addresses, and keeps the first or all.
+struct Counter {
+    found: ChangedAddresses,
+    kept: KeptAddresses,
+}
+
+impl Counter {
+    fn new(kind: AddressKind, kept: KeptAddresses) -> Counter {
+        Counter { found: ChangedAddresses { kind, changed: 0, of: 0, addresses: Vec::new() }, kept }
+    }
+
+    fn add<T: PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
+        self.found.of += 1;
+        if old == new {
+            return;
+        }
+        self.found.changed += 1;
+        if self.kept == KeptAddresses::All || self.found.addresses.is_empty() {
+            let (old, new) = (old.to_string(), new.to_string());
+            self.found.addresses.push(ChangedAddress { element: element(), old, new });
+        }
+    }
+
+    fn finish(self) -> Option<ChangedAddresses> {
+        (self.found.changed > 0).then_some(self.found)
+    }
+}
+
+fn nics(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let mut counter = Counter::new(AddressKind::Nic, kept);
+    for nic in new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)) {
+        let name = || {
+            let (node, number) = new.topology().node_of(nic);
+            new.topology().naming.nic(node, number)
+        };
+        counter.add(old.addresses().nic(nic), new.addresses().nic(nic), name);
+    }
+    counter.finish()
+}
+
+/// Compares cables at the same port of their lower end. Cables between switches have no addresses with BGP.
+fn cables(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let mut counter = Counter::new(AddressKind::Cable, kept);
+    let is_numbered =
+        |plan: &Plan, link: Link| matches!(link, Link::Host(_)) || !plan.topology().routing.speaks_bgp();
+    for link in new.fabric().links().filter(|link| is_numbered(new, *link) && is_numbered(old, *link)) {
+        let before = at_same_port(old.topology(), new.topology(), link);
+        if old.fabric().has_link(before) {
+            let [one, other] =
+                [(old, before), (new, link)].map(|(plan, link)| plan.addresses().link(link, CableEnd::Lower));
+            counter.add(one, other, || new.link_name(link));
+        }
+    }
+    counter.finish()
+}
+
+/// Returns the switches of both fabrics, except those whose operating system gets no such address.
+fn switches<'a>(
+    old: &'a Fabric,
+    new: &'a Plan,
+    capability: Capability,
+) -> impl Iterator<Item = Switch> + use<'a> {
+    let has = move |switch: &Switch| {
+        old.has_switch(*switch) && !matches!(new.os(*switch).support(capability), Support::Not(_))
+    };
+    new.fabric().switches().filter(has)
+}
+
+fn loopbacks(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let mut counter = Counter::new(AddressKind::Loopback, kept);
+    for switch in switches(old.fabric(), new, Capability::Loopback) {
+        let [one, other] = [old, new].map(|plan| plan.addresses().loopback(switch));
+        counter.add(one, other, || new.switch_name(switch).to_string());
+    }
+    counter.finish()
+}
+
+fn management(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let mut counter = Counter::new(AddressKind::Management, kept);
+    for switch in switches(old.fabric(), new, Capability::Management) {
+        let [one, other] = [old, new].map(|plan| plan.addresses().management(switch));
+        if let (Some(one), Some(other)) = (one, other) {
+            counter.add(one, other, || new.switch_name(switch).to_string());
+        }
+    }
+    counter.finish()
+}
+
+/// Compares the prefixes of zones, which switches of other zones and T2s have routes to.
+fn zone_prefixes(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let has_t2 = |plan: &Plan| plan.topology().t2.is_some();
+    if !has_t2(old) || !has_t2(new) || new.is_source_routed() || old.is_source_routed() {
+        return None;
+    }
+    let mut counter = Counter::new(AddressKind::ZonePrefix, kept);
+    for zone in new.topology().zone_ids().filter(|zone| zone.0 < old.topology().zones) {
+        let [one, other]: [Prefix; 2] = [old, new].map(|plan| plan.addresses().zone(zone));
+        counter.add(one, other, || format!("zone {zone}"));
+    }
+    counter.finish()
+}
+
+/// Returns the widths that differ, where some pool of both plans is IPv4.
+fn changed_widths(old: &Plan, new: &Plan) -> Vec<ChangedWidth> {
+    let [before, after] = [old, new].map(|plan| plan.topology().ipv4_widths().places());
+    let of = |((field, old), (_, new)): ((Field, u8), (Field, u8))| {
+        (old != new).then(|| ChangedWidth { field: field.path().to_owned(), old, new })
+    };
+    before.into_iter().zip(after).filter_map(of).collect()
+}
+
+/// Returns how a change of widths is rolled out; `None` if no address in use changes by it.
+pub(crate) fn verdict(old: &Topology, new: &Topology) -> Option<Verdict> {
+    let [(_, plane), (_, downlink), (_, t0), (_, t1)] = old.ipv4_widths().places();
+    let [(_, new_plane), (_, new_downlink), (_, new_t0), (_, new_t1)] = new.ipv4_widths().places();
+    let v4 = |of: fn(&Topology) -> Prefix| [old, new].iter().all(|side| of(side).family() == Family::V4);
+    if v4(|side| side.addresses.hosts) && downlink != new_downlink {
+        return Some(at_once("the address of a NIC contains its downlink, which has another width"));
+    }
+    let has_ports = [old, new].iter().all(|side| !side.routing.speaks_bgp());
+    let has_t2 = old.t2.is_some() && new.t2.is_some();
+    let ports = has_ports && (t0 != new_t0 || has_t2 && t1 != new_t1);
+    if v4(|side| side.addresses.links) && (plane != new_plane || ports) {
+        return Some(planes(
+            &TierId::ALL,
+            "addresses of cables and switches contain plane and port, which have other widths",
+        ));
+    }
+    None
+}
+
+/// Returns whether some IPv4 address of both fabrics can differ because planes or ports have other widths.
+pub(crate) fn has_other_widths(old: &Topology, new: &Topology) -> bool {
+    let has_v4 = |side: &Topology| {
+        let pools = [side.addresses.hosts, side.addresses.links, side.addresses.loopbacks];
+        pools.map(Prefix::family).contains(&Family::V4)
+            || matches!(side.addresses.management, Some(IpNet::V4(_)))
+    };
+    old.ipv4_widths().places() != new.ipv4_widths().places() && has_v4(old) && has_v4(new)
+}
