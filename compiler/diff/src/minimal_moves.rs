@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::figures::number;
 use closc_fabric::Fabric;
 use closc_topology::{Link, PortStage, Switch, TierId, Topology, field};
 use schemars::JsonSchema;
@@ -27,10 +28,14 @@ pub struct MinimalMoves {
     pub plugged: u64,
     /// Cables that any port order moves or removes, at least.
     pub bound: u64,
-    /// Cables that the new file moves or removes.
+    /// Cables that the new file moves.
     pub as_written: u64,
-    /// Cables that the work order moves or removes.
+    /// Cables that the new file removes.
+    pub as_written_removed: u64,
+    /// Cables that the work order moves.
     pub moved: u64,
+    /// Cables that the work order removes.
+    pub removed: u64,
     /// Settings to write into the new file; empty if it needs none.
     pub settings: Vec<SettingValue>,
 }
@@ -48,38 +53,57 @@ impl MinimalMoves {
     /// Compares two fabrics, and returns the new one with the port order that moves the fewest cables.
     pub fn between(old: &Fabric, new: &Fabric) -> (MinimalMoves, Topology) {
         let (plugged, bound) = lower_bound(old, new);
-        let as_written = moved(old, new);
+        let as_written = CableWork::between(old, new);
         let topology = new.topology();
-        let unchanged = || {
-            (
-                MinimalMoves { plugged, bound, as_written, moved: as_written, settings: Vec::new() },
-                topology.clone(),
-            )
+        let found = |work: CableWork, settings| MinimalMoves {
+            plugged,
+            bound,
+            as_written: as_written.moved,
+            as_written_removed: as_written.removed,
+            moved: work.moved,
+            removed: work.removed,
+            settings,
         };
-        if as_written <= bound {
+        let unchanged = || (found(as_written, Vec::new()), topology.clone());
+        if as_written.sum() <= bound {
             return unchanged();
         }
         let ordered = topology.with_port_order(old.topology().port_stages());
-        let moved = moved(old, &Fabric::new(ordered.clone().into()));
-        if moved >= as_written {
+        let work = CableWork::between(old, &Fabric::new(ordered.clone().into()));
+        if work.sum() >= as_written.sum() {
             return unchanged();
         }
         let settings = settings(topology, &ordered);
-        (MinimalMoves { plugged, bound, as_written, moved, settings }, ordered)
+        (found(work, settings), ordered)
     }
 
     /// Writes the bound and the settings for people. `file` is the new file.
     pub fn summary(&self, file: &str) -> String {
         let cables = plural(self.plugged, "plugged t0-t1 cable", "plugged t0-t1 cables");
+        let removes = match self.as_written_removed {
+            0 => String::new(),
+            count => format!(" and removes {}", number(count)),
+        };
         let written = format!(
-            "`{file}` moves {} of {cables}; any port order moves at least {}\n",
-            self.as_written, self.bound
+            "`{file}` moves {} of {cables}{}; any port order {} at least {}\n",
+            number(self.as_written),
+            removes,
+            if self.as_written_removed + self.removed == 0 { "moves" } else { "moves or removes" },
+            number(self.bound),
         );
         if self.settings.is_empty() {
             return written;
         }
         let lines = self.settings.iter().map(|SettingValue { path, value }| format!("  {path}: {value}\n"));
-        format!("{written}with these settings, {} move:\n{}", self.moved, lines.collect::<String>())
+        let removed = match self.removed {
+            0 => String::new(),
+            count => format!(", and {} are removed", number(count)),
+        };
+        format!(
+            "{written}with these settings, {} move{removed}:\n{}",
+            number(self.moved),
+            lines.collect::<String>()
+        )
     }
 }
 
@@ -107,6 +131,27 @@ fn settings(written: &Topology, ordered: &Topology) -> Vec<SettingValue> {
     found
 }
 
+/// Cables between T0s and T1s that are moved, and that are removed.
+#[derive(Debug, Clone, Copy)]
+struct CableWork {
+    moved: u64,
+    removed: u64,
+}
+
+impl CableWork {
+    /// Counts them.
+    fn between(old: &Fabric, new: &Fabric) -> CableWork {
+        let population = Population::between(old, new);
+        let moved = population.moved.iter().filter(|MovedCable { old, .. }| is_above_t0(old)).count();
+        let removed = population.cables.removed.iter().filter(|link| is_above_t0(link)).count();
+        CableWork { moved: moved as u64, removed: removed as u64 }
+    }
+
+    fn sum(self) -> u64 {
+        self.moved + self.removed
+    }
+}
+
 /// Returns the cables between T0s and T1s of the old fabric, and how many of them any port order moves or removes.
 fn lower_bound(old: &Fabric, new: &Fabric) -> (u64, u64) {
     let (before, after) = (pairs(old), pairs(new));
@@ -125,13 +170,6 @@ fn pairs(fabric: &Fabric) -> BTreeMap<(Switch, Switch), u64> {
         }
     }
     found
-}
-
-/// Counts the cables between T0s and T1s that are moved or removed.
-fn moved(old: &Fabric, new: &Fabric) -> u64 {
-    let population = Population::between(old, new);
-    let moved = population.moved.iter().filter(|MovedCable { old, .. }| is_above_t0(old)).count();
-    moved as u64 + population.cables.removed.iter().filter(|link| is_above_t0(link)).count() as u64
 }
 
 fn is_above_t0(link: &Link) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Cables are compared by the devices and ports of their ends, not by the crate's own comparison.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_artefacts::Routing;
@@ -66,8 +66,8 @@ fn cables(plan: &Plan) -> BTreeSet<PluggedCable> {
     plan.fabric().links().filter(is_above_t0).map(of).collect()
 }
 
-/// Counts the cables of the first plan that the second one does not have at the same ports.
-fn moved(old: &Plan, new: &Plan) -> u64 {
+/// Counts the cables of the first plan that the second one does not have at the same ports: moved and removed ones.
+fn unplugged(old: &Plan, new: &Plan) -> u64 {
     cables(old).difference(&cables(new)).count() as u64
 }
 
@@ -75,14 +75,24 @@ fn moved(old: &Plan, new: &Plan) -> u64 {
 fn check(old: &Plan, new: Stage, routing: Routing) -> Result<Plan, TestCaseError> {
     let written = new.plan(routing);
     let order = WorkOrder::minimal(old, &written);
-    let MinimalMoves { plugged, bound, as_written, moved: fewest, settings } = order.minimal.unwrap();
-    let grown = plan(&new.file(routing, &settings));
-    prop_assert_eq!(plugged, cables(old).len() as u64);
-    prop_assert_eq!(as_written, moved(old, &written));
-    prop_assert_eq!(fewest, moved(old, &grown));
-    prop_assert_eq!(fewest, bound);
+    let found = order.minimal.unwrap();
+    let grown = plan(&new.file(routing, &found.settings));
+    prop_assert_eq!(found.plugged, cables(old).len() as u64);
+    prop_assert_eq!(found.as_written + found.as_written_removed, unplugged(old, &written));
+    prop_assert_eq!(found.moved + found.removed, unplugged(old, &grown));
+    prop_assert_eq!(found.moved + found.removed, found.bound);
+    // A T0 that loses uplinks, or is removed, gives up as many cables.
+    let uplinks = |plan: &Plan| {
+        let mut found = BTreeMap::new();
+        cables(plan).into_iter().for_each(|((t0, _), _)| *found.entry(t0).or_insert(0_u64) += 1);
+        found
+    };
+    let after = uplinks(&grown);
+    let fewer =
+        uplinks(old).into_iter().map(|(t0, count)| count.saturating_sub(*after.get(&t0).unwrap_or(&0)));
+    prop_assert!(found.removed >= fewer.sum::<u64>());
     let again = WorkOrder::minimal(old, &grown).minimal.unwrap();
-    prop_assert_eq!((again.as_written, again.settings), (bound, Vec::new()));
+    prop_assert_eq!((again.as_written + again.as_written_removed, again.settings), (found.bound, Vec::new()));
     let report = verify(&closc_compile::memory(&grown).unwrap(), &Options::default()).unwrap();
     prop_assert_eq!(&report.violations, &Vec::new());
     Ok(grown)
@@ -123,7 +133,7 @@ proptest! {
             let moves = WorkOrder::minimal(&pair[0], &pair[1]).minimal.unwrap();
             let MinimalMoves { plugged, bound, as_written, .. } = moves;
             prop_assert_eq!((bound, as_written), (plugged / 2, plugged / 2));
-            prop_assert_eq!(moved(&pair[0], &pair[1]), bound);
+            prop_assert_eq!(unplugged(&pair[0], &pair[1]), bound);
         }
         prop_assert_eq!(cables(&plans[2]), cables(&stages[2].plan(routing)), "the last stage is in plain order");
         let report = verify(&closc_compile::memory(&plans[0]).unwrap(), &Options::default()).unwrap();
@@ -212,6 +222,18 @@ fn the_bound_is_what_all_assignments_need() {
         let minimal = WorkOrder::minimal(&plans[0], &plans[1]).minimal.unwrap();
         // Both planes are equal.
         assert_eq!(minimal.bound, 2 * fewest_by_force(old, new), "{old:?} {new:?}");
-        assert_eq!(minimal.moved, minimal.bound, "{old:?} {new:?}");
+        assert_eq!(minimal.moved + minimal.removed, minimal.bound, "{old:?} {new:?}");
     }
+}
+
+/// A fabric that only loses cables moves none.
+#[test]
+fn removals_are_not_moves() {
+    let [old, new] = [(2, 4, 1), (2, 3, 1)]
+        .map(|(groups, t1, parallel)| Stage { groups, t1, parallel }.plan(Routing::BgpUnnumbered));
+    let found = WorkOrder::minimal(&old, &new).minimal.unwrap();
+    assert_eq!((found.plugged, found.as_written, found.moved), (16, 0, 0));
+    assert_eq!((found.as_written_removed, found.removed, found.bound), (4, 4, 4));
+    let text = "`new` moves 0 of 16 plugged t0-t1 cables and removes 4; any port order moves or removes at least 4\n";
+    assert_eq!(found.summary("new"), text);
 }
