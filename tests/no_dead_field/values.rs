@@ -44,6 +44,7 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             Some(plain(["flowlet", "adaptive", "spray"].map(|word| json!(word))))
         }
         ["domains", ..] => domains(leaf, base),
+        ["addresses", "widths", width] => ipv4_widths(width).or_else(|| others(leaf, base)),
         _ => others(leaf, base),
     }
 }
@@ -107,10 +108,21 @@ fn domains(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     })
 }
 
+/// Widths of coordinates in IPv4 addresses.
+fn ipv4_widths(leaf: &str) -> Option<Vec<Try>> {
+    let pools = json!({ "addresses": {
+        "hosts": "10.0.0.0/8", "links": "100.64.0.0/10", "loopbacks": "192.168.0.0/16",
+    } });
+    Some(match leaf {
+        "plane" => tries(&pools, [json!(4)]),
+        "t0_downlink" | "t0_uplink" | "t1_uplink" => tries(&pools, [json!(12)]),
+        _ => return None,
+    })
+}
+
 fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let few = json!({ "entropy": { "active": 2 } });
     let management = json!({ "addresses": { "management": "10.128.0.0/14" } });
-    let ipv4 = json!({ "addresses": { "hosts": "10.0.0.0/8", "links": "100.64.0.0/10", "loopbacks": "192.168.0.0/16" } });
     let down = |breakout: &str| json!({ "tiers": { "t0": { "down": { "breakout": breakout } } } });
     Some(match leaf {
         "addresses.asn_base" => plain([json!(4_210_000_000_u32)]),
@@ -130,10 +142,6 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         ),
         "addresses.widths.index" => {
             tries(&json!({ "addresses": { "management": "10.128.0.0/12" } }), [json!(9)])
-        }
-        "addresses.widths.plane" => tries(&ipv4, [json!(4)]),
-        "addresses.widths.t0_downlink" | "addresses.widths.t0_uplink" | "addresses.widths.t1_uplink" => {
-            tries(&ipv4, [json!(12)])
         }
         "cables.by_zone.*.length"
         | "exceptions.cables.*.length"

@@ -339,6 +339,23 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
     place.write("cables.csv", two);
     let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
     assert!(said.contains("cables.csv:4: `x` is a T1 here and a T0 at cables.csv:2"), "{said}");
+    place.write("bad.clab.yml", "topology:\n  nodes: {}\n  links:\n    - endpoints: [\"a:1\", \"b:1\"]\n");
+    assert!(
+        place
+            .ends(1, &["import", "bad.clab.yml", "--out", "no.yaml"])
+            .contains("bad.clab.yml:4: `topology.nodes` has no `a`")
+    );
+    let far = "p0-t0-001,eth501,p0-t1-001,eth1\nsu001-n001,nic0p0,p0-t0-001,eth1\nsu60000-n60000,nic0p0,p15-t0-60000,eth2\n";
+    place.write("cables.csv", format!("{titles}\n{far}"));
+    let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
+    assert!(said.contains("names and ports imply 57600960000 cables, but the lists have 3"), "{said}");
+    assert!(!place.path("no.yaml").exists());
+}
+
+/// A table with other columns is not a list, and the message shows which columns it has or lacks.
+#[test]
+fn tables_with_other_columns_are_refused() {
+    let place = Place::new();
     for (text, why) in [
         (
             "x,y\n1,2\n",
@@ -358,17 +375,6 @@ fn networks_other_than_a_clos_are_refused_with_a_place() {
         let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
         assert!(said.contains(why), "{text}: {said}");
     }
-    place.write("bad.clab.yml", "topology:\n  nodes: {}\n  links:\n    - endpoints: [\"a:1\", \"b:1\"]\n");
-    assert!(
-        place
-            .ends(1, &["import", "bad.clab.yml", "--out", "no.yaml"])
-            .contains("bad.clab.yml:4: `topology.nodes` has no `a`")
-    );
-    let far = "p0-t0-001,eth501,p0-t1-001,eth1\nsu001-n001,nic0p0,p0-t0-001,eth1\nsu60000-n60000,nic0p0,p15-t0-60000,eth2\n";
-    place.write("cables.csv", format!("{titles}\n{far}"));
-    let said = place.ends(1, &["import", "cables.csv", "--out", "no.yaml"]);
-    assert!(said.contains("names and ports imply 57600960000 cables, but the lists have 3"), "{said}");
-    assert!(!place.path("no.yaml").exists());
 }
 
 /// Options and names that no platform or fabric fits are named, with what to change.
@@ -393,7 +399,7 @@ fn reasons_name_the_options_and_names_that_do_not_fit() {
         said.contains("uplinks of a T0 have 400G as `th3-32x400g`, and downlinks of a T1 have 100G as"),
         "{said}"
     );
-    // Numbers in names decide the counts, and warnings about a file that is not written are no reason.
+    // Numbers in names decide the counts, and only errors of the file that is not written are printed.
     place.write("cables.csv", list.replace("p0-", "p20-"));
     let said = import(&[]);
     assert!(said.contains("its counts follow from the numbers in the names of devices; help: "), "{said}");

@@ -84,7 +84,7 @@ fn hardware_options(command: &ImportArgs) -> anyhow::Result<HardwareOptions> {
 fn compile(out: &Utf8Path, text: &str, options: &Options) -> Result<Plan, String> {
     let source = Source::File(if out == output::STANDARD { "fabric.yaml".into() } else { out.to_owned() });
     let reading = front::read_text(&source, text.as_bytes(), options).map_err(|error| error.to_string())?;
-    // Warnings are no reason to refuse a file, and this one is not written.
+    // Only errors refuse the file. It is not written, so its warnings would point nowhere.
     let errors = reading.diagnostics.retained(|found| found.severity == Severity::Error);
     reading.plan.ok_or_else(|| text::all(&errors, &reading.sources, text::Colour::Plain))
 }
