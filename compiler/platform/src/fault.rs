@@ -281,6 +281,10 @@ mod tests {
         }
         assert!(!hash.concerns(on, broadcom, &OutputFacts::default()));
         assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
+        // Branch 202505 has the fix since June 2025 (sonic-buildimage 22944, and 23056 in its place).
+        let kept = Fault::all().iter().find(|fault| fault.source.ends_with("#21423")).unwrap();
+        assert!(kept.concerns_release(Os::Sonic, Release::Branch(202_411)));
+        assert!(!kept.concerns_release(Os::Sonic, Release::Branch(202_505)));
         let ignored = Fault::all().iter().find(|fault| fault.source.ends_with("#23585")).unwrap();
         assert!(ignored.concerns_release(Os::Sonic, Release::Branch(202_505)));
         assert!(!ignored.concerns_release(Os::Sonic, Release::Branch(202_511)));
