@@ -38,6 +38,12 @@ impl Medium {
         MEDIA.iter().find(|medium| medium.word == word)
     }
 
+    /// Returns whether its transceivers use no error correction at 100G over four lanes: 100GBASE-LR4 and -ER4 (IEEE
+    /// 802.3ba clause 88). Those of other media need it on lanes of 25G.
+    pub fn is_uncoded(&self) -> bool {
+        matches!(self.word, "lr" | "lr4" | "er" | "er4")
+    }
+
     /// Returns every medium.
     pub fn all() -> &'static [Medium] {
         MEDIA

@@ -427,6 +427,11 @@ impl Cable {
     pub fn is_copper(&self) -> bool {
         Medium::find(&self.medium).is_some_and(|medium| medium.copper)
     }
+
+    /// Returns whether its transceivers use no error correction at 100G over four lanes.
+    pub fn is_uncoded(&self) -> bool {
+        Medium::find(&self.medium).is_some_and(Medium::is_uncoded)
+    }
 }
 
 /// Cables by kind.

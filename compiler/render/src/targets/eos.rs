@@ -172,7 +172,7 @@ impl<'a> PortView<'a> {
             description: &port.description,
             mtu: port.mtu,
             speed: format!("{}g-{lanes}", physical.speed.mbps() / 1_000),
-            correction: if needs_code(physical) {
+            correction: if needs_code(port) {
                 "error-correction encoding reed-solomon"
             } else {
                 "no error-correction encoding"

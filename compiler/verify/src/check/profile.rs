@@ -106,7 +106,7 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
         let wire = end.facts.of(&fabric.facts).wire;
         let fault = match stated {
             None => Some("is on a side of which no port is stated".to_owned()),
-            Some(stated) => differs(wire, stated, switch.language.wire)
+            Some(stated) => differs(wire, stated, cable.uncoded, switch.language.wire)
                 .or_else(|| other_lanes(end.facts.of(&fabric.facts).lane_count, stated)),
         };
         if let Some(message) = fault {
@@ -124,7 +124,7 @@ fn other_lanes(found: Option<u8>, stated: &StatedPort) -> Option<String> {
     Some(format!("has its speed over {found} lanes and not {}", stated.lanes))
 }
 
-fn differs(wire: Wire, stated: &StatedPort, [speed, mtu, fec]: [bool; 3]) -> Option<String> {
+fn differs(wire: Wire, stated: &StatedPort, uncoded: bool, [speed, mtu, fec]: [bool; 3]) -> Option<String> {
     let show = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     if speed && wire.speed != Some(stated.speed_mbps) {
         return Some(format!("has speed {} and not {}", show(wire.speed), stated.speed_mbps));
@@ -132,7 +132,8 @@ fn differs(wire: Wire, stated: &StatedPort, [speed, mtu, fec]: [bool; 3]) -> Opt
     if mtu && wire.mtu != Some(stated.mtu) {
         return Some(format!("has MTU {} and not {}", show(wire.mtu.map(u32::from)), stated.mtu));
     }
-    let coded = stated.speed_mbps / u32::from(stated.lanes.max(1)) >= RS_LANE_MBPS;
+    let is_clause_88 = uncoded && (stated.speed_mbps, stated.lanes) == (4 * RS_LANE_MBPS, 4);
+    let coded = stated.speed_mbps / u32::from(stated.lanes.max(1)) >= RS_LANE_MBPS && !is_clause_88;
     (fec && wire.fec != Some(coded)).then(|| {
         let meant = if coded { "Reed-Solomon" } else { "no" };
         format!(

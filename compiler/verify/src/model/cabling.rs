@@ -97,6 +97,8 @@ pub(crate) struct Cable {
     pub(crate) isolated: bool,
     /// Whether it is copper end to end.
     pub(crate) copper: bool,
+    /// Whether its transceivers use no error correction at 100G over four lanes.
+    pub(crate) uncoded: bool,
     /// The end nearer to the NICs.
     pub(crate) lower: End,
     /// The other end.

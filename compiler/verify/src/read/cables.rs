@@ -215,7 +215,8 @@ impl<'s> Reader<'s> {
         *self.count(lower.party) += 1;
         *self.count(upper.party) += 1;
         let (plane, copper) = (row.plane, media::is_copper(row.medium));
-        Ok(Cable { meters, plane, kind, drained, isolated, copper, lower, upper })
+        let uncoded = media::is_uncoded(row.medium);
+        Ok(Cable { meters, plane, kind, drained, isolated, copper, uncoded, lower, upper })
     }
 
     /// Number of cables of a device.

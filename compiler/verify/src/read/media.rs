@@ -74,6 +74,12 @@ pub(super) fn is_copper(medium: &str) -> bool {
     matches!(medium, "dac" | "acc")
 }
 
+/// Returns whether transceivers of a medium use no error correction at 100G over four lanes: 100GBASE-LR4 and -ER4 of
+/// clause 88.
+pub(super) fn is_uncoded(medium: &str) -> bool {
+    ["lr", "er"].iter().any(|word| medium.starts_with(word))
+}
+
 /// Returns why a cable is not one of those in the manifest.
 pub(super) fn not_stated(stated: &Stated, kind: &str, medium: &str, meters: u32) -> Option<String> {
     let alike = || stated.cables.iter().filter(|cable| cable.kind == kind);

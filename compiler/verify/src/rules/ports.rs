@@ -64,7 +64,7 @@ pub(crate) static PROFILE: Rule = Rule {
     title: "a port differs from the fabric file",
     what: "The hardware of every switch is the one that the manifest states for its tier. So are speed, \
            lanes and MTU of every port with a cable, for its tier and side. Lanes of 25G and faster have \
-           Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119).",
+           Reed-Solomon error correction (IEEE 802.3 clauses 91 and 119), except for 100GBASE-LR4 and -ER4 (clause 88).",
     why: "Agreement between all switches is not sufficient: packets of 9,000 bytes do not pass ports of \
            1,500.",
     example: "\"mtu\": \"1500\" on every port",

@@ -96,7 +96,7 @@ fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>, adaptive: 
         description: quoted(&port.description),
         mtu: port.mtu,
         speed: format!("{}G", physical.speed.mbps() / 1_000),
-        correction: if needs_code(physical) { "rs" } else { "off" },
+        correction: if needs_code(port) { "rs" } else { "off" },
         link: port.connection.as_ref().zip(of_port).map(link),
     }
 }

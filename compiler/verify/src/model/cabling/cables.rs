@@ -37,6 +37,7 @@ struct CableValues {
     drained: bool,
     isolated: bool,
     copper: bool,
+    uncoded: bool,
 }
 
 /// A device as one number: twice its index among switches or nodes, plus one for a node.
@@ -62,8 +63,8 @@ impl Device {
 impl Cables {
     /// Appends a cable; `line` is its line in its list.
     pub(crate) fn push(&mut self, cable: &Cable, line: u32) {
-        let Cable { meters, plane, kind, drained, isolated, copper, lower, upper } = *cable;
-        let sort = self.sort(CableValues { meters, plane, kind, drained, isolated, copper });
+        let Cable { meters, plane, kind, drained, isolated, copper, uncoded, lower, upper } = *cable;
+        let sort = self.sort(CableValues { meters, plane, kind, drained, isolated, copper, uncoded });
         let ends = [lower, upper];
         let at = self.rows.len() as u32;
         if self.rows.is_empty() || self.line(CableId(at)) != line {
@@ -99,13 +100,14 @@ impl Cables {
     #[inline]
     pub(crate) fn get(&self, id: CableId) -> Cable {
         let row = &self.rows[id.0 as usize];
-        let CableValues { meters, plane, kind, drained, isolated, copper } = self.sorts[row.sort as usize];
+        let CableValues { meters, plane, kind, drained, isolated, copper, uncoded } =
+            self.sorts[row.sort as usize];
         let end = |side: usize| End {
             party: row.devices[side].party(),
             port: row.ports[side],
             slot: row.slots[side],
         };
-        Cable { meters, plane, kind, drained, isolated, copper, lower: end(0), upper: end(1) }
+        Cable { meters, plane, kind, drained, isolated, copper, uncoded, lower: end(0), upper: end(1) }
     }
 
     /// Returns the device at one end of a cable.
@@ -155,7 +157,17 @@ mod tests {
             let upper = end(switch, "Ethernet8", 1);
             let kind = if drained { Kind::T1T2 } else { Kind::NicT0 };
             let isolated = drained && meters == 3;
-            all.push(Cable { meters, plane, kind, drained, isolated, copper: !drained, lower, upper });
+            all.push(Cable {
+                meters,
+                plane,
+                kind,
+                drained,
+                isolated,
+                copper: !drained,
+                uncoded: false,
+                lower,
+                upper,
+            });
         }
         let (mut cables, lines) = (Cables::default(), [2, 3, 7, 2]);
         all.iter().zip(lines).for_each(|(cable, line)| cables.push(cable, line));
@@ -178,7 +190,7 @@ mod tests {
             let (lower, upper) = (end(DeviceId::Node(NodeId(node))), end(DeviceId::Switch(SwitchId(1))));
             let (meters, plane, kind, drained, isolated) = (1, 0, Kind::NicT0, false, false);
             cables.push(
-                &Cable { meters, plane, kind, drained, isolated, copper: true, lower, upper },
+                &Cable { meters, plane, kind, drained, isolated, copper: true, uncoded: false, lower, upper },
                 node + 2,
             );
         }
