@@ -282,6 +282,9 @@ pub struct StatedPort {
     /// per class, by rank, in packets and parts per million.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<u8, (u64, u64, u64)>,
+    /// Queues in which packets without ECN are not dropped between the thresholds.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub marks_alone: BTreeSet<u8>,
     /// Queue length in packets from which P4 targets trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim_packets: Option<u64>,

@@ -224,6 +224,10 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             pooled_bytes: headroom.map(|headroom| headroom.pooled.0),
             resumes: headroom.map(|headroom| (headroom.xon.0, headroom.xon_offset.map(|offset| offset.0))),
             marks: marks.collect(),
+            marks_alone: { qos.marks[at].iter() }
+                .filter(|(_, marks)| !marks.drops())
+                .map(|(queue, _)| queue.get())
+                .collect(),
             trim_packets: None,
             nic_classes: BTreeMap::new(),
             punts: None,

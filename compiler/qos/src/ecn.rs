@@ -74,6 +74,8 @@ pub struct EcnThresholds {
     min: Bytes,
     max: Bytes,
     probability: Percent,
+    /// Whether packets without ECN are dropped with the probability that others are marked.
+    drops: bool,
     origin: String,
     terms: Breakdown,
 }
@@ -95,7 +97,7 @@ impl EcnThresholds {
             let (limit, what) = (limit.bytes(), limit.name());
             return Err(EcnError::AboveLimit { max, limit, what, origin });
         }
-        Ok(Self { min, max, probability, origin, terms: Breakdown::default() })
+        Ok(Self { min, max, probability, drops: true, origin, terms: Breakdown::default() })
     }
 
     /// Returns the queue length below which nothing is marked.
@@ -111,6 +113,17 @@ impl EcnThresholds {
     /// Returns the marking probability just below the maximum.
     pub fn probability(&self) -> Percent {
         self.probability
+    }
+
+    /// Returns the thresholds for marks alone: packets without ECN are not dropped between them.
+    #[must_use]
+    pub fn for_marks_alone(self) -> Self {
+        Self { drops: false, ..self }
+    }
+
+    /// Returns whether packets without ECN are dropped with the probability that others are marked.
+    pub fn drops(&self) -> bool {
+        self.drops
     }
 
     /// Returns the origin of the numbers, for comments and documents.

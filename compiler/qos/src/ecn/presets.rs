@@ -90,6 +90,21 @@ impl EcnPreset {
         FixedThresholds { min: Bytes(min), max: Bytes(max), probability: Percent::constant(probability) }
     }
 
+    /// Returns whether packets without ECN are dropped between the thresholds (SONiC: `wred_green_enable`).
+    pub const fn drops(self) -> bool {
+        match self {
+            // sonic-buildimage SN5600-C256S1, SN6600_LD-P128C2 `qos.json.j2`: false for all colours.
+            Self::SonicAi => false,
+            Self::SonicAzure
+            | Self::SonicDnx
+            | Self::SonicRdma
+            | Self::Sonic7060x6
+            | Self::SonicAiTh5
+            | Self::NvidiaRoce
+            | Self::HpccDcqcn => true,
+        }
+    }
+
     /// Returns the speed for which the numbers were published; `None` if they apply to all speeds.
     pub const fn published_for(self) -> Option<Speed> {
         match self {

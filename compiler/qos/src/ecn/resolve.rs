@@ -19,7 +19,10 @@ impl Ecn {
     pub fn thresholds(&self, port: &EcnContext) -> Result<Option<EcnThresholds>, EcnError> {
         match self {
             Self::Off => Ok(None),
-            Self::Preset(preset) => published(*preset, port).map(Some),
+            Self::Preset(preset) => {
+                let thresholds = published(*preset, port)?;
+                Ok(Some(if preset.drops() { thresholds } else { thresholds.for_marks_alone() }))
+            }
             Self::Thresholds(FixedThresholds { min, max, probability }) => {
                 EcnThresholds::new(*min, *max, *probability, port.limit, "as written").map(Some)
             }
@@ -172,6 +175,9 @@ mod tests {
         let at = |place| resolve(Ecn::Preset(EcnPreset::SonicAi), EcnContext { place, ..port(100, 900_000) });
         assert_eq!(at(Place::LastHop).max(), Bytes(282_624));
         assert_eq!(at(Place::Fabric).max(), Bytes(239_616));
+        assert!(!at(Place::Fabric).drops(), "the hwskus only mark");
+        let context = EcnContext { place: Place::Fabric, ..port(100, 900_000) };
+        assert!(resolve(Ecn::Preset(EcnPreset::SonicAiTh5), context).drops());
     }
 
     /// One number for ports of 100G and 400G of Tomahawk 5, and one for those of 100G and 800G of Spectrum.

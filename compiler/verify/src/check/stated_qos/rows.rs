@@ -184,11 +184,13 @@ fn marks(port: &PortComparison<'_>) -> Vec<Difference> {
         Some((port.qos.settings.get(&name)?, port.qos.sized.get(&name).map_or("", String::as_str)))
     };
     let marked = port.of_port.into_iter().flat_map(|port| &port.marks);
+    let drops = |queue: &u8| port.of_port.is_none_or(|port| !port.marks_alone.contains(queue));
     let fault = |(queue, (_, _, probability)): (&u8, &(u64, u64, u64))| {
         let (fixed, sized) = rows(*queue)?;
+        let drops = drops(queue);
         let meant = format!(
             "ecn=ecn_all green_drop_probability={probability} red_drop_probability={probability} \
-             wred_green_enable=true wred_red_enable=true wred_yellow_enable=true \
+             wred_green_enable={drops} wred_red_enable={drops} wred_yellow_enable={drops} \
              yellow_drop_probability={probability}"
         );
         let alike = ["min", "max"].iter().all(|end| {

@@ -87,9 +87,10 @@ fn mark(row: &mut Row<'_>, thresholds: &EcnThresholds) {
     row.number("red_drop_probability", probability);
     row.number("red_max_threshold", max);
     row.number("red_min_threshold", min);
-    row.text("wred_green_enable", "true");
-    row.text("wred_red_enable", "true");
-    row.text("wred_yellow_enable", "true");
+    let drops = if thresholds.drops() { "true" } else { "false" };
+    row.text("wred_green_enable", drops);
+    row.text("wred_red_enable", drops);
+    row.text("wred_yellow_enable", drops);
     row.number("yellow_drop_probability", probability);
     row.number("yellow_max_threshold", max);
     row.number("yellow_min_threshold", min);
