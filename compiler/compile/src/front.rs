@@ -133,3 +133,42 @@ fn catalogue_of(
     }
     catalogue
 }
+
+#[cfg(test)]
+mod tests {
+    use closc_diagnostics::Levels;
+
+    use super::*;
+
+    /// A text without companions.
+    struct Text;
+
+    impl Origin for Text {
+        fn name(&self) -> String {
+            "fabric.yaml".to_owned()
+        }
+
+        fn companion(&self, file: &str) -> (String, Result<String, String>) {
+            (file.to_owned(), Err("no file".to_owned()))
+        }
+    }
+
+    /// An error of a site's platform is reported once, and not as a missing platform or an unused release too.
+    #[test]
+    fn an_error_of_a_platform_has_no_followers() {
+        let fabric = "fabric: small\nplanes: 1\nreleases: { sonic: 202511 }\nrouting: ecmp-static\nqos: none\n\
+                      hosts: { groups: 2, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
+                      tiers:\n  t0: { platform: site-box, os: sonic, up: 2 }\n  t1: { platform: site-box, os: sonic }\n";
+        let text =
+            Catalogue::builtin().text("th5-512x100g").unwrap().replace("id: th5-512x100g", "id: site-box");
+        let codes = |text: String| {
+            let platforms = [("site.yaml".to_owned(), text)];
+            let reading = read_from(&Text, fabric.as_bytes(), &platforms, &Levels::default());
+            let found = reading.diagnostics.iter().filter(|found| found.rule.code != "W0302");
+            found.map(|found| found.rule.code).collect::<Vec<_>>()
+        };
+        assert!(!codes(text.clone()).contains(&"E0201"));
+        assert_eq!(codes(text.replace("default: 8x100G", "default: 3x7G")), ["E1005"]);
+        assert_eq!(codes(text.replace("cages: 64", "cages: sixty")), ["E1002"]);
+    }
+}

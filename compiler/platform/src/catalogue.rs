@@ -3,7 +3,8 @@
 //! In: the files built into the program and the ones a site adds. Out: [`Platform`]s by name. Invariants: names are
 //! unique and listed in one order; a file with a fault adds nothing.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use closc_diagnostics::show::text;
@@ -22,6 +23,8 @@ pub struct Catalogue {
     defined: BTreeMap<SmolStr, Span>,
     /// The files of a site.
     texts: BTreeMap<SmolStr, Arc<str>>,
+    /// Names in files of a site that have an error.
+    rejected: BTreeSet<SmolStr>,
 }
 
 /// Returns the part of a name that stands for the chip or the vendor: `th5` of `th5-64x800g`.
@@ -107,7 +110,7 @@ impl Catalogue {
         text: &str,
     ) -> Result<SmolStr, Diagnostics> {
         let source = sources.add(name, text);
-        let file = accept(source, text)?;
+        let file = accept(source, text).inspect_err(|_| self.rejected.extend(stated_id(text)))?;
         let id = SmolStr::from(file.id.value.as_str());
         let place = file.id.span(source);
         if let Some(first) = self.defined.get(&id) {
@@ -121,10 +124,39 @@ impl Catalogue {
         Ok(id)
     }
 
+    /// Returns the catalogue with the port names of these releases of operating systems.
+    pub fn under_releases(&self, releases: &[(Os, Release)]) -> Cow<'_, Catalogue> {
+        let older = |platform: &Arc<Platform>| {
+            let of = |own: Option<Platform>, (os, release): &(Os, Release)| {
+                own.as_ref().unwrap_or(platform).under_release(*os, *release).or(own)
+            };
+            releases.iter().fold(None, of)
+        };
+        let changed: Vec<Platform> = self.iter().filter_map(older).collect();
+        if changed.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut own = self.clone();
+        changed.into_iter().for_each(|platform| own.insert(platform));
+        Cow::Owned(own)
+    }
+
+    /// Returns whether a file of a site defines a platform of this name, but has an error.
+    pub fn is_rejected(&self, id: &str) -> bool {
+        self.rejected.contains(id)
+    }
+
     /// Adds a built-in platform.
     fn insert(&mut self, platform: Platform) {
         self.platforms.insert(platform.id.clone(), Arc::new(platform));
     }
+}
+
+/// Returns the `id` of a file that cannot be read.
+fn stated_id(text: &str) -> Option<SmolStr> {
+    let value = text.lines().find_map(|line| line.strip_prefix("id:"))?;
+    let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    (!value.is_empty()).then(|| value.into())
 }
 
 /// Reads and checks a file.

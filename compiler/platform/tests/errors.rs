@@ -72,6 +72,17 @@ fn a_good_file_is_added() {
 }
 
 #[test]
+fn a_name_in_a_file_with_an_error_is_known() {
+    for (from, to) in [("cages: 2", "cages: two"), ("default: 1x100G", "default: 3x7G")] {
+        assert!(GOOD.contains(from), "{from}");
+        let mut catalogue = Catalogue::builtin();
+        catalogue.add_yaml(&mut Sources::new(), "site.yaml", &GOOD.replace(from, to)).unwrap_err();
+        assert!(catalogue.get("site-switch").is_none() && catalogue.is_rejected("site-switch"));
+        assert!(!catalogue.is_rejected("another"));
+    }
+}
+
+#[test]
 fn a_site_replaces_a_platform_of_the_program() {
     let mut sources = Sources::new();
     let mut catalogue = Catalogue::builtin();

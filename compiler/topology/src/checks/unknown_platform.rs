@@ -26,7 +26,8 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut found: BTreeMap<&str, Advice<'_>> = BTreeMap::new();
     for name in names(draft) {
-        if draft.catalogue.get(&name.value).is_some() {
+        // A file with an error has been reported.
+        if draft.catalogue.get(&name.value).is_some() || draft.catalogue.is_rejected(&name.value) {
             continue;
         }
         let diagnostic = Diagnostic::error(&RULE, format!("there is no platform `{}`", shorten(&name.value)))
@@ -125,7 +126,7 @@ fn either_of(names: &[&str]) -> String {
 }
 
 /// Returns every platform that is named, with its place.
-fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
+pub(super) fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
     let tiers = draft.tiers().map(|tier| &tier.name);
     let planes = draft.tiers().flat_map(|tier| by_plane(draft.doc, tier.id));
     let devices = draft.doc.exceptions.iter().flat_map(|exceptions| exceptions.devices.iter());

@@ -2,6 +2,7 @@
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
+use super::unknown_platform;
 use crate::draft::Draft;
 
 /// The file names a release of an operating system that no switch runs.
@@ -16,6 +17,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Looks for operating systems that no switch runs.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    // The hardware of a tier with an unknown platform is not known, nor is its operating system.
+    if unknown_platform::names(draft).any(|name| draft.catalogue.get(&name.value).is_none()) {
+        return;
+    }
     for (os, _) in draft.doc.releases.iter().flat_map(|named| &named.0) {
         if draft.hardware.iter().any(|hardware| hardware.os == os.value) {
             continue;
@@ -39,5 +44,8 @@ mod tests {
         assert_eq!(message(RULE.example, "W0805"), "no switch runs `nvue`, but a release of it is set");
         let used = "{ releases: { nvue: \"5.16\" }, tiers: { t1: { os: nvue } } }";
         assert!(!codes(used).contains(&"W0805"));
+        let unknown =
+            "{ releases: { sonic: 202511 }, tiers: { t0: { platform: abc }, t1: { platform: abc } } }";
+        assert!(codes(unknown).contains(&"E0201") && !codes(unknown).contains(&"W0805"));
     }
 }
