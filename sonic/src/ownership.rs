@@ -101,13 +101,14 @@ const METADATA: &[&str] = &[
     "type",
 ];
 
-/// The fields of a port that closc owns; `autoneg`, `tpid`, `tx_power` and similar fields belong to the site.
+/// The fields of a port that closc owns; `tpid`, `tx_power` and similar fields belong to the site.
 const PORT: &[&str] =
     &["admin_status", "alias", "description", "fec", "index", "lanes", "mtu", "speed", "subport"];
 
 /// Fields that closc writes if the tree has them, and leaves unchanged otherwise. The site may set the `id` that
-/// controllers use for a port. No switch works without its `platform`.
-pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT", "id")];
+/// controllers use for a port, and `autoneg` where the driver forces the speed without it. No switch works without its
+/// `platform`.
+pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT", "autoneg"), ("PORT", "id")];
 
 /// Fields and values that closc writes only if neither the switch nor the overlay has a value. A site with a management
 /// VRF gets its time over that VRF.

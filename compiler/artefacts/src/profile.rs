@@ -216,6 +216,9 @@ pub struct StatedSwitch {
     /// Whether ports negotiate in its release unless the configuration states otherwise; false without copper cables.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub negotiates: bool,
+    /// Whether its driver lets ports negotiate unless the configuration has `autoneg: off`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub states_autoneg: bool,
     /// Ports with a cable.
     pub ports: Vec<StatedPort>,
 }

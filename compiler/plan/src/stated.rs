@@ -257,6 +257,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
                 .ports
                 .iter()
                 .any(|port| port.connection.as_ref().is_some_and(|own| own.cable.is_copper())),
+        states_autoneg: intent.platform.states_autoneg(intent.os),
         ports,
     })
 }

@@ -211,6 +211,10 @@ pub(crate) struct SonicFile {
     /// absent, it follows from the headroom formula.
     #[serde(default)]
     pub(crate) asic: Option<Maker>,
+    /// Whether `PORT` states `autoneg: off`, as the hwskus do. Set it if the driver lets ports negotiate unless their
+    /// configuration says otherwise, as NVIDIA's does.
+    #[serde(default)]
+    pub(crate) states_autoneg: bool,
     /// Other hwskus, each for the breakouts in use on the switch.
     #[serde(default)]
     pub(crate) hwskus: Vec<HwskuFile>,

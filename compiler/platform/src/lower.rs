@@ -55,6 +55,7 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
         any_breakout: file.any_breakout,
         platform: file.platform,
         asic: file.asic,
+        states_autoneg: file.states_autoneg,
         hwskus: file
             .hwskus
             .into_iter()

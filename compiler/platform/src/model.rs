@@ -272,6 +272,9 @@ pub struct Sonic {
     /// The maker of the ASIC. It only selects known faults.
     #[serde(skip)]
     pub asic: Option<Maker>,
+    /// Whether each port states `autoneg: off`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub states_autoneg: bool,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
     /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.
@@ -488,6 +491,18 @@ impl Platform {
     pub fn has_virtual_queues(&self) -> bool {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         model.is_some_and(Model::has_virtual_queues)
+    }
+
+    /// Returns whether the driver lets ports negotiate unless their configuration has `autoneg: off`. Otherwise ports
+    /// force their speed.
+    pub fn states_autoneg(&self, os: Os) -> bool {
+        os.has_hwskus() && self.sonic.as_ref().is_some_and(|sonic| sonic.states_autoneg)
+    }
+
+    /// Returns the first SONiC release in which an hwsku trims packets, if it is later than that of the system.
+    pub fn trimming_since(&self, os: Os, hwsku: &str) -> Option<Release> {
+        let sonic = self.sonic.as_ref().filter(|_| os.has_hwskus())?;
+        sonic.facts.get(hwsku)?.trimming_since
     }
 
     /// Returns the P4 pipeline whose tables a controller writes under an operating system, if there is one. It is the

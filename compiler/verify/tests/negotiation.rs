@@ -81,13 +81,16 @@ fn systems_and_releases_decide() {
 #[test]
 fn settings_of_ports_decide_first() {
     let sonic = format!("{T1}config_db.json");
-    let on = |tree, file: &str| edit(tree, file, "\"mtu\": ", "\"autoneg\": \"on\",\n      \"mtu\": ");
+    let on = |tree, file: &str| edit(tree, file, "\"autoneg\": \"off\"", "\"autoneg\": \"on\"");
     let mut tree = fabric("nvue", "sonic", "");
     for number in [1, 2] {
         tree = on(tree, &format!("switches/p0-t1-00{number}/config_db.json"));
     }
     assert_eq!(violations(&tree), Vec::<String>::new());
     disagree(&on(fabric("sonic", "sonic", ""), &sonic), "V0302", &[&sonic]);
+    // The driver of NVIDIA's switches negotiates unless a port states that it does not.
+    let unstated = edit(fabric("sonic", "sonic", ""), &sonic, "      \"autoneg\": \"off\",\n", "");
+    disagree(&unstated, "V0302", &[&sonic, "negotiates", "forces the speed"]);
     let nvue = format!("{T0}nvue.yaml");
     let off = edit(
         fabric("nvue", "nvue", ""),
@@ -179,7 +182,7 @@ fn ports_over_optics_do_not_negotiate() {
     assert_eq!(violations(&tree), Vec::<String>::new());
     for switch in ["p0-t0-001", "p0-t0-002", "p0-t1-001", "p0-t1-002"] {
         let file = format!("switches/{switch}/config_db.json");
-        tree = edit(tree, &file, "\"mtu\": ", "\"autoneg\": \"on\",\n      \"mtu\": ");
+        tree = edit(tree, &file, "\"autoneg\": \"off\"", "\"autoneg\": \"on\"");
     }
     disagree(&tree, "V0302", &["negotiates, which optical cables do not support"]);
 }

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0601",
     title: "the ends of copper cables disagree about auto-negotiation",
     what: "Both ends of a copper cable negotiate speed and train the link, or both force the speed. In the generated \
-           configuration, SONiC and EOS force it. Cumulus Linux forces it up to 5.13 and negotiates from 5.14. NICs \
+           configuration, SONiC and EOS force it, SONiC on NVIDIA's ASICs by `autoneg: off`. Cumulus Linux forces it up to 5.13 and negotiates from 5.14. NICs \
            negotiate by default; `.link` units (`networkd` and `hosts.slots`) set what the T0 needs. Without them, there is \
            a warning if `hosts.outputs` lists `netplan` or `networkd`, which configure the ports of NICs otherwise.",
     why: "A port that negotiates finds no partner at a port that forces, and the link stays down.",

@@ -5,13 +5,15 @@
 
 use crate::model::cabling::{Cable, DeviceId, End, Kind};
 use crate::model::fabric::Fabric;
-use crate::model::stated::Stated;
+use crate::model::stated::{Stated, StatedSwitch};
 use crate::model::switch::Switch;
 
 /// Returns whether the port of a switch negotiates over copper; `None` if its driver decides.
 pub(crate) fn of(fabric: &Fabric, stated: Option<&Stated>, end: End) -> Option<bool> {
-    let default = by_release(switch(fabric, end)?, stated)?;
-    Some(explicit(fabric, end).unwrap_or(default))
+    let switch = switch(fabric, end)?;
+    let default = by_release(switch, stated)?;
+    let by_driver = || stated.is_some_and(|stated| negotiates_by_driver(switch, stated));
+    Some(explicit(fabric, end).unwrap_or_else(|| default || by_driver()))
 }
 
 /// Returns what is wrong with the ends of a cable.
@@ -51,6 +53,12 @@ fn switch(fabric: &Fabric, end: End) -> Option<&Switch> {
 
 fn explicit(fabric: &Fabric, end: End) -> Option<bool> {
     fabric.facts(end)?.wire.negotiates
+}
+
+/// Returns whether the driver of a switch lets ports negotiate without a setting.
+fn negotiates_by_driver(switch: &Switch, stated: &Stated) -> bool {
+    let is_own = |own: &&StatedSwitch| Some(&*own.hardware) == switch.hardware.as_deref();
+    stated.switches.iter().filter(is_own).any(|own| own.states_autoneg)
 }
 
 /// Returns whether ports negotiate without a setting. Only languages that state the speed decide about it.

@@ -21,8 +21,8 @@ pub(crate) static WIRE: Rule = Rule {
     code: "V0302",
     title: "two ends of a cable differ in speed, packet size, error correction or auto-negotiation",
     what: "Speed, MTU and forward error correction are equal at both ends of a cable. Both ends of a copper cable \
-           negotiate and train the link, or both force the speed. Without a setting, SONiC and EOS force it, and Cumulus \
-           Linux from 5.14 negotiates, as the manifest states.",
+           negotiate and train the link, or both force the speed. Without a setting, EOS and SONiC force it, except for \
+           SONiC on NVIDIA's ASICs. Cumulus Linux negotiates from 5.14. The manifest states both.",
     why: "With different speeds or codes the link stays down. A smaller MTU drops only large packets, which \
            looks like a fault of the application.",
     example: "\"PORT\": { \"Ethernet256\": { \"mtu\": \"1500\" } }",

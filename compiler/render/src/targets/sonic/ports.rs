@@ -12,13 +12,14 @@ use super::view::{PortView, View};
 /// Writes `PORT`.
 pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     document.table("PORT", |table| {
+        let states_autoneg = view.intent.platform.states_autoneg(view.intent.os);
         for port in &view.ports {
-            table.row(&[port.name], |row| physical(row, port, view.routed));
+            table.row(&[port.name], |row| physical(row, port, view.routed, states_autoneg));
         }
     });
 }
 
-fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: RouteWriter) {
+fn physical(row: &mut Row<'_>, view: &PortView<'_>, routed: RouteWriter, states_autoneg: bool) {
     let port = &view.port.physical;
     // SONiC's own default is `down`.
     row.text("admin_status", if view.link.is_some() { "up" } else { "down" });
