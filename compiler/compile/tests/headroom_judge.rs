@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Files as _;
 use closc_compile::memory;
-use closc_platform::Os;
+use closc_platform::{Buffer, Os};
 use closc_qos::profile::Profile;
 use serde_json::Value;
 
@@ -283,7 +283,8 @@ fn headroom_is_what_sonics_scripts_say() {
             let bytes = tree.read(&format!("switches/{name}/config_db.json")).expect("SONiC has one");
             let config: Value = serde_json::from_slice(&bytes).expect("it is JSON");
             let release = plan.topology().release(Os::Sonic);
-            let mmu = platform.buffer.as_ref().map_or(0, |buffer| buffer.under(Os::Sonic, release).total.0);
+            let total = |buffer: &Buffer| buffer.under(Os::Sonic, release, "").total.0;
+            let mmu = platform.buffer.as_ref().map_or(0, total);
             if !lossless(&config).is_empty() {
                 let profile = &plan.topology().qos;
                 judge((&redis, &scripts), (&config, profile), (asic, cell, latency), mmu, &mut tally);

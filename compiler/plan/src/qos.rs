@@ -13,6 +13,7 @@ mod mark;
 
 use std::collections::BTreeMap;
 
+use closc_platform::Buffer;
 use closc_qos::QosError;
 use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
@@ -46,7 +47,8 @@ impl SwitchQos {
     /// Computes the QoS settings of a switch.
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
-        let buffers = intent.platform.buffer.as_ref().map(|buffer| buffer.under(intent.os, intent.release));
+        let under = |buffer: &Buffer| buffer.under(intent.os, intent.release, &intent.hardware);
+        let buffers = intent.platform.buffer.as_ref().map(under);
         let full = FullPanel::of(&intent.platform.panel, &intent.ports);
         let buffers =
             buffers.map(|buffer| SwitchBuffers::of(intent.qos, &buffer, &kinds, full)).transpose()?;

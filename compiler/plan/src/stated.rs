@@ -237,9 +237,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             ports.push(stated);
         }
     }
-    // As rendered: in a lossy profile, all queues use one dynamic pool.
-    let lossless = intent.platform.buffer.as_ref().filter(|_| intent.qos.is_lossless());
-    let most = lossless.and_then(|buffer| buffer.lossless_queue_max).map(|most| most.0);
+    let most = qos.buffers.as_ref().and_then(|buffers| buffers.lossless_queue_max).map(|most| most.0);
     Ok(StatedSwitch {
         tier: tier(switch.tier).to_owned(),
         os: intent.os.word().to_owned(),

@@ -248,6 +248,10 @@ pub(crate) struct BufferFile {
     /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
     pub(crate) headroom: LocatedValue<String>,
+    /// Formulas of hwskus with lookup tables of their own, by name.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Model>")]
+    pub(crate) headrooms: BTreeMap<String, LocatedValue<String>>,
     /// For SKUs with one static egress pool: the maximum that a lossless queue takes from it. If absent, lossless and
     /// lossy queues each have a dynamic pool.
     #[serde(default)]

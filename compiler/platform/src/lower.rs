@@ -84,6 +84,9 @@ fn buffer(file: &BufferFile) -> Buffer {
         total: file.total.value,
         cell: file.cell.value,
         headroom_model: file.headroom.value.as_str().into(),
+        headroom_models: { file.headrooms.iter() }
+            .map(|(hwsku, model)| (hwsku.clone(), model.value.as_str().into()))
+            .collect(),
         lossless_queue_max: file.lossless_queue_max.as_ref().map(|at| at.value),
         older,
     }

@@ -314,6 +314,9 @@ pub struct Buffer {
     pub cell: Bytes,
     /// Name of the headroom model and its constants, see the `qos` crate.
     pub headroom_model: SmolStr,
+    /// Headroom models of hwskus with lookup tables of their own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headroom_models: BTreeMap<String, SmolStr>,
     /// With one static egress pool: the maximum that a lossless queue takes. If absent, there are two dynamic pools.
     pub lossless_queue_max: Option<Bytes>,
     /// Sizes with older releases of SONiC, the oldest first.
@@ -329,15 +332,26 @@ pub struct OlderBuffer {
     pub until: Release,
     /// Size of the shared buffer.
     pub total: Bytes,
+    /// The maximum that a lossless queue takes, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lossless_queue_max: Option<Bytes>,
 }
 
 impl Buffer {
-    /// Returns the buffer with the size that it has under a release of an operating system.
+    /// Returns the buffer with the sizes that it has under a release of an operating system, and with the headroom of a
+    /// hwsku.
     #[must_use]
-    pub fn under(&self, os: Os, release: Option<Release>) -> Buffer {
-        let release = release.filter(|_| os.has_hwskus());
+    pub fn under(&self, os: Os, release: Option<Release>, hwsku: &str) -> Buffer {
+        if !os.has_hwskus() {
+            return self.clone();
+        }
         let older = self.older.iter().find(|older| release.is_some_and(|release| release <= older.until));
-        Buffer { total: older.map_or(self.total, |older| older.total), ..self.clone() }
+        Buffer {
+            total: older.map_or(self.total, |older| older.total),
+            lossless_queue_max: older.and_then(|older| older.lossless_queue_max).or(self.lossless_queue_max),
+            headroom_model: self.headroom_models.get(hwsku).unwrap_or(&self.headroom_model).clone(),
+            ..self.clone()
+        }
     }
 }
 

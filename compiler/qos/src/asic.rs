@@ -3,13 +3,16 @@
 //! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its
 //! replacement.
 
-use crate::headroom::{Chip, Model};
+use crate::headroom::Model;
 use crate::profile::Preset;
 
 /// Returns the preset with the buffer thresholds of an ASIC; `None` if those of `preset` fit.
 pub fn preset_for(preset: Preset, model: Model) -> Option<Preset> {
     match preset {
-        Preset::SonicAiLossy => (model == Model::Chip(Chip::Tomahawk5)).then_some(Preset::SonicAiLossyTh5),
+        Preset::SonicAiLossy => {
+            let is_tomahawk_5 = matches!(model, Model::Chip(chip) if chip.is_tomahawk_5());
+            is_tomahawk_5.then_some(Preset::SonicAiLossyTh5)
+        }
         Preset::SonicAiLossyTh5 => model.is_nvidia().then_some(Preset::SonicAiLossy),
         Preset::LossyTrim
         | Preset::Lossless

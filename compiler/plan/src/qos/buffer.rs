@@ -24,6 +24,8 @@ pub struct SwitchBuffers {
     pub groups: Vec<PortGroup>,
     /// Headroom pool and shared pool.
     pub pools: Pools,
+    /// The limit of a lossless queue, if one static egress pool holds all queues of a lossless profile.
+    pub lossless_queue_max: Option<Bytes>,
 }
 
 impl SwitchBuffers {
@@ -38,7 +40,8 @@ impl SwitchBuffers {
         let memory = memory(model, profile, buffer, kinds, full);
         let groups = groups(model, profile, memory.cell, kinds)?;
         let pools = pools(&memory, &groups, Division::of(profile))?;
-        Ok(SwitchBuffers { memory, groups, pools })
+        let lossless_queue_max = buffer.lossless_queue_max.filter(|_| profile.is_lossless());
+        Ok(SwitchBuffers { memory, groups, pools, lossless_queue_max })
     }
 
     /// Returns the headroom of a lossless class on a kind of port; `None` for a lossy profile.

@@ -39,9 +39,12 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             .note(format!("expected at least {CELLS_MIN} cells")),
         );
     }
-    let name = buffer.headroom.value.as_str();
-    if name.parse::<Model>().is_err() {
-        let place = buffer.headroom.span(source);
+    for at in std::iter::once(&buffer.headroom).chain(buffer.headrooms.values()) {
+        let name = at.value.as_str();
+        if name.parse::<Model>().is_ok() {
+            continue;
+        }
+        let place = at.span(source);
         let diagnostic = Diagnostic::error(&RULE, format!("`{name}` is not a headroom model"));
         let diagnostic = match nearest(name, Model::all().map(Model::name)) {
             Some(near) => diagnostic.at(place, format!("did you mean `{near}`?")),

@@ -68,6 +68,10 @@ impl Model {
                 | Chip::Tomahawk3
                 | Chip::Tomahawk4
                 | Chip::Tomahawk5
+                | Chip::Arista7060x6V256
+                | Chip::Arista7060x6O128
+                | Chip::Arista7060x6bO128
+                | Chip::Arista7060x6bP32O64
                 | Chip::Tomahawk6
                 | Chip::Tomahawk6Nokia
                 | Chip::Teralynx10 => false,
@@ -118,6 +122,10 @@ impl Model {
                 Chip::Tomahawk3 => "broadcom-tomahawk-3",
                 Chip::Tomahawk4 => "broadcom-tomahawk-4",
                 Chip::Tomahawk5 => "broadcom-tomahawk-5",
+                Chip::Arista7060x6V256 => "broadcom-tomahawk-5-7060x6-256x200g",
+                Chip::Arista7060x6O128 => "broadcom-tomahawk-5-7060x6-o128",
+                Chip::Arista7060x6bO128 => "broadcom-tomahawk-5-7060x6-b-o128",
+                Chip::Arista7060x6bP32O64 => "broadcom-tomahawk-5-7060x6-b-p32o64",
                 Chip::Tomahawk6 => "broadcom-tomahawk-6",
                 Chip::Tomahawk6Nokia => "broadcom-tomahawk-6-nokia",
                 Chip::Jericho2 => "broadcom-jericho-2",

@@ -1,7 +1,7 @@
 //! Headroom as a line over the length of the cable.
 //!
 //! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + fill x bytes on the cable in both directions, rounded up to
-//! cells. Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and
+//! cells, or XOFF of a lookup table that is not on a line. Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and
 //! cannot be varied.
 //!
 //! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions.
@@ -10,7 +10,7 @@ use super::chips::{Chip, ChipRow};
 use super::error::HeadroomError;
 use super::link::Request;
 use super::{Headroom, Model, round_up, whole};
-use crate::explain::{Breakdown, Unit, exact};
+use crate::explain::{Breakdown, ExactFraction, Unit, exact};
 
 /// Delay in nanoseconds per metre.
 const NANOSECONDS_PER_METER: u32 = 5;
@@ -23,12 +23,73 @@ pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, Headro
         speed: link.speed(),
         known: chip.rows().iter().map(|row| format!("`{}`", row.speed)).collect::<Vec<_>>().join(", "),
     })?;
-    let ChipRow { speed: _, constant, fill: (numerator, denominator), xon_offset, threshold, shortest } =
-        *row;
     let source = chip.source();
     let mut terms = Breakdown::default();
     terms.push("speed", link.mbps(), Unit::MegabitsPerSecond, "port", "topology");
     terms.push("cable", link.meters(), Unit::Meters, "one way", "topology");
+    let xoff = match row.points {
+        [] => on_line(chip, row, request, &mut terms),
+        points => looked_up(chip, row, points, request, &mut terms),
+    };
+    let ChipRow { xon_offset, threshold, .. } = *row;
+    terms.bytes("XON", exact(chip.xon().0, 1_u8), "published", source);
+    terms.bytes("XON offset", exact(xon_offset.0, 1_u8), "published", source);
+    terms.bytes("size", exact(chip.size().0, 1_u8), "guaranteed; XOFF comes on top", source);
+    Ok(Headroom {
+        model: Model::Chip(chip),
+        xoff: whole(xoff),
+        xon: chip.xon(),
+        size: chip.size(),
+        pooled: whole(xoff),
+        xon_offset: Some(xon_offset),
+        threshold: Some(threshold),
+        terms,
+    })
+}
+
+/// Returns the bytes that each metre of cable adds.
+fn bytes_per_meter(row: &ChipRow) -> ExactFraction {
+    let (numerator, denominator) = row.fill;
+    exact(2 * NANOSECONDS_PER_METER, 1_u8)
+        * exact(row.speed.mbps(), 8_000_u16)
+        * exact(numerator, denominator)
+}
+
+/// Returns XOFF from the points of a lookup table.
+fn looked_up(
+    chip: Chip,
+    row: &ChipRow,
+    points: &[(u32, u64)],
+    request: &Request,
+    terms: &mut Breakdown,
+) -> ExactFraction {
+    let meters = request.link().meters();
+    let at = |(meters, xoff): (u32, u64)| (exact(meters, 1_u8), exact(xoff, 1_u8));
+    let before = points.iter().rev().copied().map(at).find(|(known, _)| *known <= meters);
+    let after = points.iter().copied().map(at).find(|(known, _)| *known >= meters);
+    let step = chip.step().0;
+    let (xoff, formula) = match (before, after) {
+        (Some((known, xoff)), _) if known == meters => (xoff, format!("the row of {known} m")),
+        (None, Some((known, xoff))) => (xoff, format!("the row of {known} m, the shortest")),
+        (Some((near, less)), Some((far, more))) => {
+            let xoff = less + (more - less) * (meters - near) / (far - near);
+            (round_up(xoff, step), format!("between the rows of {near} m and {far} m, up to {step}"))
+        }
+        (Some((known, xoff)), None) => {
+            let longer = (meters - known) * bytes_per_meter(row);
+            let formula = format!("the row of {known} m, the longest, and the line behind it, up to {step}");
+            (round_up(xoff + longer, step), formula)
+        }
+        (None, None) => unreachable!("a table has a point"),
+    };
+    terms.bytes("XOFF", xoff, formula, chip.source())
+}
+
+/// Returns XOFF on the line of a row.
+fn on_line(chip: Chip, row: &ChipRow, request: &Request, terms: &mut Breakdown) -> ExactFraction {
+    let link = request.link();
+    let ChipRow { constant, fill: (numerator, denominator), shortest, .. } = *row;
+    let source = chip.source();
     let length = link.meters().max(exact(shortest.millimeters(), 1_000_u16));
     let cable = terms.bytes(
         "bytes on the cable",
@@ -53,25 +114,12 @@ pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, Headro
         source,
     );
     let step = chip.step().0;
-    let xoff = terms.bytes(
+    terms.bytes(
         "XOFF",
         round_up(constant + cable * fill, step),
         format!("constant + bytes on the cable x fill, up to {step}"),
         source,
-    );
-    terms.bytes("XON", exact(chip.xon().0, 1_u8), "published", source);
-    terms.bytes("XON offset", exact(xon_offset.0, 1_u8), "published", source);
-    terms.bytes("size", exact(chip.size().0, 1_u8), "guaranteed; XOFF comes on top", source);
-    Ok(Headroom {
-        model: Model::Chip(chip),
-        xoff: whole(xoff),
-        xon: chip.xon(),
-        size: chip.size(),
-        pooled: whole(xoff),
-        xon_offset: Some(xon_offset),
-        threshold: Some(threshold),
-        terms,
-    })
+    )
 }
 
 #[cfg(test)]
@@ -122,6 +170,17 @@ mod tests {
             ],
         ),
         (Chip::Tomahawk5, 800, &[(5, 724_662), (5, 729_488), (40, 833_536), (40, 835_406), (300, 1_621_536)]),
+        (Chip::Arista7060x6V256, 100, &[(5, 300_990), (40, 300_990)]),
+        (Chip::Arista7060x6V256, 200, &[(5, 300_990), (40, 300_990)]),
+        (Chip::Arista7060x6O128, 400, &[(5, 612_140), (40, 612_140), (150, 612_140)]),
+        (
+            Chip::Arista7060x6bO128,
+            400,
+            &[(5, 445_770), (30, 445_770), (40, 445_770), (60, 475_136), (150, 611_328), (500, 1_136_396)],
+        ),
+        (Chip::Arista7060x6bO128, 100, &[(5, 445_770), (500, 1_136_396)]),
+        (Chip::Arista7060x6bP32O64, 400, &[(5, 425_958), (30, 425_958), (300, 839_216), (500, 1_136_396)]),
+        (Chip::Arista7060x6bP32O64, 800, &[(5, 724_662), (40, 833_536), (300, 1_621_536)]),
         (
             Chip::Tomahawk6,
             800,
@@ -204,6 +263,23 @@ mod tests {
                 assert_eq!(find(*chip, *gbps, *meters).xoff, Bytes(*published), "{chip:?} {gbps} {meters}");
             }
         }
+    }
+
+    /// Arista's tables are not on a line. A port whose hwsku has a table gets no other value.
+    #[test]
+    fn tables_of_hwskus_are_used_as_they_are() {
+        for (chip, gbps, points) in PUBLISHED {
+            let table = chip.row(Speed::gbps(*gbps)).expect("a row").points;
+            for (meters, published) in points.iter().filter(|_| !table.is_empty()) {
+                assert_eq!(find(*chip, *gbps, *meters).xoff, Bytes(*published), "{chip:?} {gbps} {meters}");
+            }
+        }
+        let of = |meters| find(Chip::Arista7060x6V256, 200, meters).xoff.0;
+        assert_eq!((of(1), of(20)), (300_990, 300_990));
+        // 250 B on each metre of cable, each in 254 / 84 bytes of buffer.
+        assert!((300_990 + 60 * 250 * 3..300_990 + 61 * 250 * 254 / 84).contains(&of(100)), "{}", of(100));
+        // Half of the way from 30 m to 300 m.
+        assert_eq!(find(Chip::Arista7060x6bP32O64, 400, 165).xoff, Bytes(632_714));
     }
 
     #[test]

@@ -152,11 +152,11 @@ impl Qos<'_> {
 
     /// Returns the limit of a lossless queue, if one static egress pool holds all queues.
     fn one_egress_pool(&self) -> Option<Bytes> {
-        self.view.intent.platform.buffer.as_ref()?.lossless_queue_max
+        self.switch.buffers.as_ref()?.lossless_queue_max
     }
 
     fn queue_fields(&self, class: &Class) -> Fields {
-        match self.one_egress_pool().filter(|_| self.profile.is_lossless()) {
+        match self.one_egress_pool() {
             Some(most) if class.pfc => Fields::new(|row| {
                 row.text("pool", EGRESS_LOSSLESS);
                 row.number("size", 0_u32);
