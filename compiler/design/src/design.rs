@@ -220,7 +220,7 @@ impl<'a> Design<'a> {
     /// Returns the sizes of the ECMP groups of a tier if they are assumed, and if its routing has such groups.
     fn assumed_width<'t>(&self, tier: &'t Tier<'a>) -> Option<GroupWidth<'t>> {
         let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
-        let width = || tier.platform.group_width(self.os, splits);
+        let width = || tier.platform.group_width((self.os, self.os.default_release()), splits);
         (!self.routing.is_source_routed()).then(width).filter(|width| width.assumption.is_some())
     }
 

@@ -57,7 +57,8 @@ pub(crate) fn panels<'a>(
                 offered.iter().copied().map(Some).filter(|up| accepts(platform, os, routing, down, *up));
             for up in ups.chain(is_top.then_some(None)) {
                 if known.insert((platform.hardware(), down, up)) {
-                    let width = platform.group_width(os, std::iter::once(down).chain(up));
+                    let width =
+                        platform.group_width((os, os.default_release()), std::iter::once(down).chain(up));
                     found.push(Panel { platform, chassis, down, up, is_top, width });
                 }
             }

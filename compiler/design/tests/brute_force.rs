@@ -517,7 +517,7 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
         };
         let is_wide = |tier: &Tier<'_>, links: u32| {
             let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
-            let width = tier.platform.group_width(design.os, splits);
+            let width = tier.platform.group_width((design.os, design.os.default_release()), splits);
             width.assumption.is_some() && !width.accepts(links.into())
         };
         let [t0, t1] = [&design.t0, &design.t1].map(|tier| is_wide(tier, links(tier).max(design.parallel)));

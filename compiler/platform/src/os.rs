@@ -299,6 +299,11 @@ impl Os {
         }
     }
 
+    /// Returns the release that is assumed if a fabric file states none.
+    pub fn default_release(self) -> Option<Release> {
+        self.releases().map(|releases| releases.default)
+    }
+
     /// Returns its releases, if it has any that differ.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()

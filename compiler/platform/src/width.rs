@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Breakout, Limit, Os, Platform, Provenance};
+use crate::{Breakout, Limit, Os, Platform, Provenance, Release};
 
 /// Members of an ECMP group of a hwsku.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,18 @@ pub struct EcmpWidth {
     pub members: u32,
     /// Where the number comes from.
     pub source: Provenance,
+    /// The first SONiC release with this number, if older ones do not publish it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Release>,
 }
+
+/// Members of a group where neither `sai.profile` nor a vendor publishes them: the fewest of SONiC's hwskus of 12.8 Tb/s
+/// and more.
+const UNPUBLISHED: u32 = 64;
+
+/// Why that number is assumed.
+const UNPUBLISHED_REASON: &str =
+    "sai.profile of this release has no SAI_NUM_ECMP_MEMBERS; the least of SONiC's hwskus has 64";
 
 /// Sizes of ECMP groups whose members get equal shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,18 +62,25 @@ impl GroupWidth<'_> {
 }
 
 impl Platform {
-    /// Returns the sizes of ECMP groups under an operating system and with these breakouts in use.
-    pub fn group_width(&self, os: Os, breakouts: impl IntoIterator<Item = Breakout>) -> GroupWidth<'_> {
+    /// Returns the sizes of ECMP groups under an operating system and its release, with these breakouts in use.
+    pub fn group_width(
+        &self,
+        (os, release): (Os, Option<Release>),
+        breakouts: impl IntoIterator<Item = Breakout>,
+    ) -> GroupWidth<'_> {
         let mut facts = self.sonic.iter().flat_map(|sonic| sonic.facts.values());
         let differs = os.has_hwskus() && facts.any(|facts| facts.ecmp_width.is_some());
-        self.group_width_of(if differs { self.hwsku(breakouts) } else { None })
+        self.group_width_of(if differs { self.hwsku(breakouts) } else { None }, release)
     }
 
     /// Returns the sizes of ECMP groups of a hwsku, or of the hardware with other operating systems.
-    pub fn group_width_of(&self, hwsku: Option<&str>) -> GroupWidth<'_> {
+    pub fn group_width_of(&self, hwsku: Option<&str>, release: Option<Release>) -> GroupWidth<'_> {
         let facts = hwsku.and_then(|hwsku| self.sonic.as_ref()?.facts.get(hwsku));
         match facts.and_then(|facts| facts.ecmp_width.as_ref()) {
-            Some(EcmpWidth { members, source }) => {
+            Some(EcmpWidth { since: Some(since), .. }) if release.is_some_and(|release| release < *since) => {
+                GroupWidth { members: UNPUBLISHED, larger: None, assumption: Some(UNPUBLISHED_REASON) }
+            }
+            Some(EcmpWidth { members, source, since: _ }) => {
                 let assumption = match source {
                     Provenance::Assumed(reason) => Some(reason.as_str()),
                     Provenance::Published(_) | Provenance::Measured(_) => None,

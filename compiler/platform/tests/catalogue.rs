@@ -251,7 +251,8 @@ fn members_of_groups_are_those_of_the_hwsku() {
     let catalogue = Catalogue::builtin();
     let width = |id: &str, os, breakouts: &[&str]| {
         let platform = catalogue.get(id).expect("it ships");
-        platform.group_width(os, breakouts.iter().map(|breakout| breakout.parse().expect("a breakout")))
+        let breakouts = breakouts.iter().map(|breakout| breakout.parse().expect("a breakout"));
+        platform.group_width((os, None), breakouts)
     };
     for id in ["th5-512x100g", "th5-128x400g", "th5-64x800g"] {
         let of = |breakouts: &[&str]| width(id, Os::Sonic, breakouts).members;

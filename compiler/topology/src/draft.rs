@@ -273,11 +273,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the release of an operating system and where the file states it; `None` for systems without releases.
     pub(crate) fn release(&self, os: Os) -> Option<(Release, Option<Span>)> {
-        let named = self.doc.releases.iter().flat_map(|named| &named.0).find(|(own, _)| own.value == os);
-        match named {
-            Some((_, release)) => Some((release.value, Some(release.span))),
-            None => os.releases().map(|releases| (releases.default, None)),
-        }
+        hardware::release(self.doc, os)
     }
 
     /// Returns a value as it was written.

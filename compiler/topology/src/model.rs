@@ -650,7 +650,7 @@ impl Topology {
     pub fn group_width(&self, switch: Switch) -> GroupWidth<'_> {
         let (platform, os) = self.hardware(switch);
         let used = self.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
-        platform.group_width(os, used.map(|block| block.breakout))
+        platform.group_width((os, self.release(os)), used.map(|block| block.breakout))
     }
 
     /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.

@@ -116,7 +116,7 @@ fn kind(topology: &Topology, switch: Switch) -> Kind {
         platform: platform.id.to_string(),
         title: platform.title.clone(),
         os: os.word(),
-        ecmp_width: platform.group_width(os, used.clone()).most(uplinks),
+        ecmp_width: topology.group_width(switch).most(uplinks),
         hwsku: platform.hwsku(used).map(str::to_owned),
         weighs: os.renders(Capability::StaticWeights),
         cages: cages(platform),

@@ -24,6 +24,8 @@ pub(crate) struct Hardware {
     pub(crate) tier: TierId,
     pub(crate) platform: Arc<Platform>,
     pub(crate) os: Os,
+    /// The stated or assumed release of the operating system, if it has releases.
+    pub(crate) release: Option<Release>,
     pub(crate) platform_span: Span,
     pub(crate) os_span: Span,
     /// The switches of this kind, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
@@ -59,7 +61,7 @@ impl Hardware {
 
     /// Returns the sizes of its ECMP groups.
     pub(crate) fn group_width(&self) -> GroupWidth<'_> {
-        self.platform.group_width(self.os, self.breakouts())
+        self.platform.group_width((self.os, self.release), self.breakouts())
     }
 
     /// Returns why the size of a table is assumed, if it is neither published nor measured.
@@ -70,6 +72,12 @@ impl Hardware {
                 self.platform.limits.assumption(limit)
             }
         }
+    }
+
+    /// Returns the first release in which its hwsku has a capability, if that is later than for the operating system.
+    pub(crate) fn capability_since(&self, capability: Capability) -> Option<Release> {
+        let hwsku = self.platform.hwsku(self.breakouts()).filter(|_| capability == Capability::Trimming)?;
+        self.platform.trimming_since(self.os, hwsku)
     }
 
     /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
@@ -148,7 +156,19 @@ pub(super) fn list(
         }
     }
     devices(catalogue, tiers, exceptions, &mut found);
+    for hardware in &mut found {
+        hardware.release = release(doc, hardware.os).map(|(release, _)| release);
+    }
     found
+}
+
+/// Returns the release of an operating system and where the file states it; `None` for systems without releases.
+pub(crate) fn release(doc: &FabricDoc, os: Os) -> Option<(Release, Option<Span>)> {
+    let named = doc.releases.iter().flat_map(|named| &named.0).find(|(own, _)| own.value == os);
+    match named {
+        Some((_, release)) => Some((release.value, Some(release.span))),
+        None => os.releases().map(|releases| (releases.default, None)),
+    }
 }
 
 /// Adds the kinds of single switches. A range of a thousand switches is one kind in each tier, and in each zone that
@@ -196,6 +216,7 @@ fn kind(
         tier: tier.id,
         platform,
         os,
+        release: None,
         platform_span: doc.and_then(|doc| doc.platform.as_ref()).map_or(span, |platform| platform.span),
         os_span: doc.and_then(|doc| doc.os).map_or(span, |os| os.span),
         who,

@@ -7,9 +7,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use closc_hwsku::{Sdk, Switch};
-use closc_platform::{Catalogue, Claim, Os, Platform, Release};
+use closc_platform::{Catalogue, Claim, Limit, Os, Platform, Release};
 
 use super::git::Repository;
 
@@ -84,7 +85,7 @@ impl Branches {
     }
 
     /// Compares the claims of an entry about its hwskus with every branch.
-    pub(super) fn rows(&self, platform: &Platform, folder: &str) -> Vec<Row> {
+    pub(super) fn rows(&self, platform: &Arc<Platform>, folder: &str) -> Vec<Row> {
         let Some(sonic) = &platform.sonic else { return Vec::new() };
         let boxes = self.read(folder, &sonic.platform);
         let (Some((oldest, _)), Some((_, newest))) = (boxes.first(), boxes.last()) else { return Vec::new() };
@@ -102,12 +103,21 @@ impl Branches {
                                 Ordering::Greater => switch.ports(hwsku).is_some(),
                             }),
                             Fact::Ports => {
-                                switch.differing_port(platform, hwsku).map(|found| found.is_none())
+                                let older = platform.under_release(Os::Sonic, *release).map(Arc::new);
+                                let own = older.as_ref().unwrap_or(platform).under(Os::Sonic);
+                                switch.differing_port(&own, hwsku).map(|found| found.is_none())
                             }
                             Fact::Segments => sdk.tunnels().map(|(_, has)| has == claims_un(platform, hwsku)),
                             Fact::EcmpWidth => {
-                                let claimed = platform.group_width_of(Some(hwsku)).members;
-                                sdk.ecmp_width.map(|width| width == claimed)
+                                let claimed = platform.group_width_of(Some(hwsku), Some(*release));
+                                let is_published =
+                                    claimed.assumption.is_none() && claims_profile(platform, hwsku);
+                                match sdk.ecmp_width {
+                                    Some(width) => Some(width == claimed.members),
+                                    // The catalogue claims a number that the branch lacks.
+                                    None if is_published && switch.ports(hwsku).is_some() => Some(false),
+                                    None => None,
+                                }
                             }
                         };
                         (*release, confirmed)
@@ -127,9 +137,9 @@ impl Branches {
     /// Compares all entries with the branches: a line for each claim that some branch contradicts, then counts.
     pub(super) fn report(&self, catalogue: &Catalogue, folders: &BTreeMap<String, String>) -> String {
         let mut text = String::new();
-        let folder = |platform: &Platform| folders.get(&platform.sonic.as_ref()?.platform);
+        let folder = |platform: &Arc<Platform>| folders.get(&platform.sonic.as_ref()?.platform);
         let with_folder = |platform| Some((platform, folder(platform)?));
-        let rows: Vec<Row> = { catalogue.iter().map(|platform| &**platform) }
+        let rows: Vec<Row> = { catalogue.iter() }
             .filter_map(with_folder)
             .flat_map(|(platform, folder)| self.rows(platform, folder))
             .collect();
@@ -169,6 +179,14 @@ pub(super) fn hwskus(platform: &Platform) -> Vec<&str> {
     let names: BTreeSet<&str> =
         sonic.hwskus.iter().map(|(_, name)| name.as_str()).chain([sonic.hwsku.as_str()]).collect();
     names.into_iter().collect()
+}
+
+/// Returns whether the catalogue cites `sai.profile` for the members of an ECMP group of a hwsku.
+fn claims_profile(platform: &Platform, hwsku: &str) -> bool {
+    let facts = platform.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku));
+    let own = facts.and_then(|facts| facts.ecmp_width.as_ref()).map(|width| &width.source);
+    let source = own.or_else(|| platform.limits.provenance.get(&Limit::EcmpWidth));
+    source.is_some_and(|source| source.parts().1.contains("SAI_NUM_ECMP_MEMBERS="))
 }
 
 /// Returns whether the catalogue claims uN for a hwsku.
