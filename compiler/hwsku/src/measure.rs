@@ -160,6 +160,7 @@ impl Answer {
             since: None,
             un: self.resource("srv6_my_sid_entry").map(|sids| claim(sids > 0, "CRM, srv6_my_sid_entry")),
             trimming: trims.map(|word| claim(word == "true", "SWITCH_TRIMMING_CAPABLE")),
+            trimming_since: None,
             ecmp_width: None,
         }
     }

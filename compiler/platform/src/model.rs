@@ -300,6 +300,9 @@ pub struct HwskuFacts {
     /// Whether SONiC trims packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming: Option<Claim>,
+    /// The first SONiC release in which it trims packets; if absent, the first one with trimming.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimming_since: Option<Release>,
     /// Members of one ECMP group, if the hwsku differs from `limits`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecmp_width: Option<EcmpWidth>,

@@ -72,6 +72,7 @@ fn with_facts(text: &str, base: &Platform, (hwsku, known): (&str, HwskuFacts), f
         since: known.since,
         un: facts.un.clone().or(known.un),
         trimming: facts.trimming.clone().or(known.trimming),
+        trimming_since: known.trimming_since.filter(|_| facts.trimming.is_none()),
         ecmp_width: known.ecmp_width,
     };
     let line = format!("    {}: {}\n", inline(&hwsku), inline(&own));

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     title: "the release is too old for a setting",
     what: "The release of every operating system in use supports `routing` and `qos`. `nvue` supports SRv6 \
            segments and packet trimming from 5.14, and the BGP keys that closc writes from 5.15. `sonic` supports \
-           SRv6 segments from 202505 and packet trimming from 202511.",
+           SRv6 segments and packet trimming from 202505, and trimming on the Arista 7060X6-64PE-B from 202511.",
     why: "The older release lacks the key or has it elsewhere, and rejects the whole file.",
     example: "releases: { nvue: \"5.13\" }\n\
               hosts: { nic: { speed: 800G, lanes: 8 } }\n\
@@ -38,11 +38,16 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.platform.supports(hardware.os)) {
         let Some((release, span)) = draft.release(hardware.os) else { continue };
         for (capability, asks) in &wanted {
-            let since = hardware.os.releases().and_then(|releases| releases.since(*capability));
-            let Some(since) = since.filter(|since| release < *since) else { continue };
+            let of_system = hardware.os.releases().and_then(|releases| releases.since(*capability));
+            let since = of_system.max(hardware.capability_since(*capability));
             let os = hardware.os.word();
             let what = capability.words();
-            let diagnostic = Diagnostic::error(&RULE, format!("`{os}` {release} does not support {what}"));
+            let on =
+                if since == of_system { String::new() } else { format!(" on `{}`", hardware.platform.id) };
+            let since = since.filter(|since| release < *since);
+            let Some(since) = since else { continue };
+            let diagnostic =
+                Diagnostic::error(&RULE, format!("`{os}` {release} does not support {what}{on}"));
             let diagnostic = match span {
                 Some(span) => diagnostic.at(span, format!("supported since {since}")),
                 None => diagnostic.at(hardware.os_span, format!("supported since {since}")),
@@ -65,7 +70,7 @@ mod tests {
     use super::RULE;
     use crate::testing::{codes, findings, message};
 
-    /// SONiC has its SRv6 tables since 202505, and sonic-mgmt tests trimming since 202511.
+    /// SONiC has its SRv6 tables and trimming since 202505. The SDK file of the 7060X6-64PE-B has the queue since 202511.
     #[test]
     fn sonic_is_refused_what_its_branch_lacks() {
         let of = |release: &str, more: &str| {
@@ -77,7 +82,16 @@ mod tests {
         // One for each tier.
         assert_eq!(of("202411", ", qos: none"), [segments.clone(), segments]);
         assert!(of("202505", ", qos: none").is_empty());
-        assert!(of("202505", ", qos: lossy-trim")[0].starts_with("`sonic` 202505 does not support "));
+        assert!(of("202505", ", qos: lossy-trim").is_empty());
+        assert!(
+            of("202411", ", qos: lossy-trim")
+                .contains(&"`sonic` 202411 does not support packet trimming".to_owned())
+        );
+        let queue =
+            ", qos: lossy-trim, tiers: { t0: { platform: th5-512x100g, down: { breakout: 8x100G } } }";
+        let refused = "`sonic` 202505 does not support packet trimming on `th5-512x100g`".to_owned();
+        assert!(of("202505", queue).contains(&refused), "{:?}", of("202505", queue));
+        assert!(of("202511", queue).is_empty());
         assert!(of("202511", ", qos: lossy-trim").is_empty());
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
+use closc_platform::capability::Capability;
 use closc_platform::{
-    Balance, BalanceFact, Breakout, Catalogue, GroupWidth, Limit, Os, Platform, SkuFeature, Standing,
+    Balance, BalanceFact, Breakout, Catalogue, GroupWidth, Limit, Os, Platform, Release, SkuFeature, Standing,
 };
 use closc_qos::units::Speed;
 
