@@ -248,8 +248,7 @@ impl<'a> Design<'a> {
     /// Returns the most NICs that fit without moving a plugged cable: more NICs on a single tier, more T0s on the T1s,
     /// or more zones under the T2s.
     pub fn largest(&self) -> u32 {
-        let ports =
-            |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
+        let ports = |tier: &Tier<'_>| u32::from(tier.platform.usable_ports(tier.down.breakout));
         match &self.third {
             None if !self.has_t1() => {
                 let ports = ports(&self.t0);

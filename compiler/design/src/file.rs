@@ -284,7 +284,7 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
 
 /// Returns the number of ports of the highest tier that are reserved for growth, if the need asks for it.
 fn free_ports(need: &Need, highest: &Tier<'_>) -> u32 {
-    let ports = u32::from(highest.platform.panel.cages) * u32::from(highest.down.breakout.ports);
+    let ports = u32::from(highest.platform.usable_ports(highest.down.breakout));
     need.limits.grow_to.map_or(0, |_| ports.saturating_sub(highest.down.count))
 }
 

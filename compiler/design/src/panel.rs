@@ -84,14 +84,14 @@ pub(crate) fn accepts(
 }
 
 impl Panel<'_> {
-    /// Returns the number of ports if every cage is split like those of downlinks.
+    /// Returns the number of ports if all are split like downlinks.
     pub(crate) fn ports(&self) -> u32 {
-        u32::from(self.platform.panel.cages) * u32::from(self.down.ports)
+        self.platform.usable_ports(self.down).into()
     }
 
     /// Returns whether the panel has room for these numbers of ports down and up.
     pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
         let cages = Side::cages_of(down, self.down) + self.up.map_or(0, |split| Side::cages_of(up, split));
-        cages <= u32::from(self.platform.panel.cages)
+        cages <= u32::from(self.platform.panel.cages) && self.platform.has_ports((down + up).into())
     }
 }

@@ -478,7 +478,7 @@ fn is_used(tier: &Tier<'_>) -> bool {
 /// Returns whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
 pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
     let t1 = &design.t1;
-    let ports = u32::from(t1.platform.panel.cages) * u32::from(t1.down.breakout.ports);
+    let ports = u32::from(t1.platform.usable_ports(t1.down.breakout));
     design.third.is_some()
         && holds_all_t0s(need, ports, design.per_group)
         && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)

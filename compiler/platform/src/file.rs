@@ -150,6 +150,9 @@ pub(crate) struct PanelFile {
     /// counted over the panel from 1.
     #[serde(default)]
     pub(crate) device_ports: Option<LocatedValue<Vec<u16>>>,
+    /// The ports that the ASIC can have at the same time, if all cages together can be split into more.
+    #[serde(default)]
+    pub(crate) logical_ports: Option<LogicalPorts>,
 }
 
 /// Numbers printed beside the cages.

@@ -45,6 +45,7 @@ fn panel(file: &PanelFile) -> Panel {
         port_numbers: file.port_numbers().map(|all| all.into_iter().map(|number| number as u16).collect()),
         device_ports: file.device_ports.as_ref().map(|at| at.value.clone()),
         port_bits: file.port_bits.as_ref().map(|at| at.value),
+        logical_ports: file.logical_ports.clone(),
         serial_lanes: file.serial_lanes().expect("E1006 rejects lanes beyond 16 bits"),
     }
 }

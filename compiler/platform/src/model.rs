@@ -195,6 +195,31 @@ pub struct Panel {
     /// Number of the first lane of each cage on targets with their own port numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ports: Option<Vec<u16>>,
+    /// Ports of the ASIC, if its cages can be split into more. A switch that needs more is refused, so topology digests
+    /// omit it.
+    #[serde(skip)]
+    pub logical_ports: Option<LogicalPorts>,
+}
+
+/// Port names of older releases of SONiC, whose hwskus have other aliases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OlderNaming {
+    /// The last release with these names.
+    pub until: Release,
+    /// The names.
+    pub naming: PortNaming,
+}
+
+/// Ports that an ASIC can have at the same time, independent of its lanes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogicalPorts {
+    /// Their maximum number.
+    #[schemars(range(min = 1))]
+    pub max: u16,
+    /// Source of the number.
+    pub source: Provenance,
 }
 
 impl Panel {

@@ -170,6 +170,18 @@ impl Platform {
         text.finish()
     }
 
+    /// Returns the number of ports with this breakout that the ASIC can have at the same time; 0 if the panel does not
+    /// offer it.
+    pub fn usable_ports(&self, breakout: Breakout) -> u16 {
+        let most = self.panel.logical_ports.as_ref().map_or(u16::MAX, |ports| ports.max);
+        self.ports_max(breakout).min(most)
+    }
+
+    /// Returns whether the ASIC can have this number of ports at the same time.
+    pub fn has_ports(&self, ports: u64) -> bool {
+        self.panel.logical_ports.as_ref().is_none_or(|logical| ports <= logical.max.into())
+    }
+
     /// Returns the number of ports if every cage has this breakout; 0 if that is impossible.
     pub fn ports_max(&self, breakout: Breakout) -> u16 {
         if self.panel.offers(breakout) { self.panel.cages * u16::from(breakout.ports) } else { 0 }

@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let times = up / u64::from(stated.value);
     // Advice for which the panel of a T1 has no room would lead to another error.
     let ports = draft.t1.platform.as_ref().zip(draft.t1.down.breakout);
-    let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.ports_max(breakout)));
+    let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.usable_ports(breakout)));
     let fits = draft.groups * times + draft.t1.down.spare + draft.t1.up.count <= room;
     out.push(if up.is_multiple_of(stated.value.into()) && times > 0 && fits {
         diagnostic.set(

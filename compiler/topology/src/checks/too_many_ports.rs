@@ -10,7 +10,8 @@ use crate::draft::{Draft, DraftBlock, Hardware, Ports};
 pub(crate) static RULE: Rule = Rule {
     code: "E0203",
     title: "a switch needs more ports than the platform has",
-    what: "The downlinks, uplinks and spare ports of a T0, and of a T1 below a T2 tier, fit on the panel.",
+    what: "The downlinks, uplinks and spare ports of a T0, and of a T1 below a T2 tier, fit on the panel. The ASIC has \
+           as many ports at the same time: some ASICs have fewer ports than lanes.",
     why: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: 136 } }",
     fix: "Lower one of the counts, split cages into more ports, or use a larger platform.",
@@ -26,11 +27,37 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let cages = u64::from(hardware.platform.panel.cages);
         let needed = down.cages_with(up);
         let one_sided = hardware.tier != TierId::T0 && (up.count == 0 || down.cages() > cages);
-        if needed <= cages || one_sided {
-            continue;
+        if needed <= cages {
+            if let Some(found) = beyond_asic(draft, hardware) {
+                out.push(found);
+            }
+        } else if !one_sided {
+            out.push(explain(draft, hardware, needed));
         }
-        out.push(explain(draft, hardware, needed));
     }
+}
+
+/// Reports a switch with more ports than its ASIC has at the same time.
+fn beyond_asic(draft: &Draft<'_>, hardware: &Hardware) -> Option<Diagnostic> {
+    let (down, up) = (&hardware.down, &hardware.up);
+    let logical = hardware.platform.panel.logical_ports.as_ref()?;
+    let needed = down.count + down.spare + up.count + up.spare;
+    if hardware.platform.has_ports(needed) {
+        return None;
+    }
+    let side = if down.count + down.spare >= up.count + up.spare { Side::Down } else { Side::Up };
+    let (word, source) = logical.source.parts();
+    let message = format!(
+        "{} needs {needed} ports, but the ASIC of `{}` has {}",
+        hardware.who, hardware.platform.id, logical.max
+    );
+    Some(
+        Diagnostic::error(&RULE, message)
+            .at(draft.ports_of(hardware, side), format!("{} + {}", describe(down), describe(up)))
+            .and(hardware.platform_span, format!("{} ports at the same time", logical.max))
+            .note(format!("{word}: {source}"))
+            .help("use fewer and faster ports, or a larger platform"),
+    )
 }
 
 fn explain(draft: &Draft<'_>, hardware: &Hardware, needed_cages: u64) -> Diagnostic {
@@ -104,6 +131,25 @@ mod tests {
             message("{ hosts: { per_group: 129, nics_per_node: 1 }, tiers: { t0: { up: 127 } } }", "E0203"),
             "each T0 needs 65 cages, but `box-256x200g` has 64"
         );
+    }
+
+    /// Tomahawk 2 has 256 lanes and 128 ports, Tomahawk 4 has 512 lanes and 256 ports.
+    #[test]
+    fn an_asic_has_fewer_ports_than_lanes() {
+        let of = |platform: &str, split: &str, speed: &str, nics: u32| {
+            format!(
+                "planes: 1\nrouting: ecmp-static\nqos: none\n\
+                 hosts: {{ groups: 2, per_group: {nics}, nic: {{ speed: {speed}, lanes: 1 }} }}\n\
+                 tiers:\n  t0: {{ platform: {platform}, os: sonic, down: {{ breakout: {split} }}, \
+                 up: {{ count: 8, breakout: {split}, first_cage: 60 }} }}\n  t1: {{ platform: {platform}, os: sonic }}\n"
+            )
+        };
+        let (th2, th4) =
+            (|nics| of("th2-64x100g", "4x25G", "25G", nics), |nics| of("th4-64x400g", "8x50G", "50G", nics));
+        assert!(!codes(&th2(120)).contains(&"E0203"));
+        assert!(codes(&th2(121)).contains(&"E0203"));
+        assert!(!codes(&th4(248)).contains(&"E0203"));
+        assert!(codes(&th4(256)).contains(&"E0203"));
     }
 
     #[test]
