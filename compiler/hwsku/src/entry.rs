@@ -19,6 +19,8 @@ pub(crate) struct Sku {
     /// The first release with it, if some supported ones lack it.
     pub(crate) since: Option<Release>,
     pub(crate) sdk: Sdk,
+    /// Whether SONiC states for a port if it negotiates.
+    pub(crate) states_autoneg: bool,
 }
 
 /// Parts of an entry.
@@ -30,6 +32,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) maker: Option<Maker>,
     /// The ASIC of NVIDIA.
     pub(crate) spectrum: Option<&'a str>,
+    /// Ports that the ASIC can have at the same time, with the source, where this is known.
+    pub(crate) logical_ports: Option<(u16, &'a str)>,
     pub(crate) panel: &'a Panel,
     /// The usual one first.
     pub(crate) skus: &'a [Sku],
@@ -78,11 +82,12 @@ impl Entry<'_> {
         let default = usual.breakouts[0];
         let ports = panel.cages.len() * usize::from(default.0);
         let mut text = format!(
-            "id: {id}\ntitle: {}, {ports} ports of {}\nsources:\n  \
+            "id: {id}\ntitle: {}, {ports} ports of {}{}\nsources:\n  \
              - \"{source}: port_config.ini, hwsku.json, platform.json, sai.profile, SDK files\"\n\
              os: [sonic]\n",
             usual.name,
             speed(default.1),
+            if panel.step > 1 { " on every other cage" } else { "" },
         );
         self.panel(&mut text, default);
         self.sonic(&mut text);
@@ -118,6 +123,11 @@ impl Entry<'_> {
             let _ = writeln!(out, "  numbers: {{ first: {first}, step: {} }}", panel.step);
         }
         self.numbers(out);
+        let splits = panel.breakouts.iter().map(|(ports, _)| panel.cages.len() * usize::from(*ports));
+        let most = splits.max().unwrap_or(0);
+        if let Some((max, source)) = self.logical_ports.filter(|(max, _)| usize::from(*max) < most) {
+            let _ = writeln!(out, "  logical_ports: {{ max: {max}, source: {{ published: \"{source}\" }} }}");
+        }
     }
 
     /// Numbers of ports and lanes, in the shortest form.
@@ -149,6 +159,9 @@ impl Entry<'_> {
         let _ = writeln!(out, "sonic:\n  hwsku: {}\n  platform: {}", self.skus[0].name, self.platform);
         if let Some(maker) = self.maker {
             let _ = writeln!(out, "  asic: {}", maker.keyword());
+        }
+        if self.maker == Some(Maker::Nvidia) || self.skus.iter().any(|sku| sku.states_autoneg) {
+            let _ = writeln!(out, "  states_autoneg: true");
         }
         let mut known = BTreeMap::new();
         for sku in self.skus {

@@ -6,6 +6,7 @@
 //! ports that SONiC gives it.
 
 mod alias;
+mod asic;
 mod entry;
 mod measure;
 mod panel;
@@ -41,8 +42,13 @@ pub struct Switch {
     pub platform: String,
     /// The maker of its ASIC.
     maker: Option<Maker>,
+    /// Ports that its ASIC can have at the same time, with the source, where this is known.
+    logical_ports: Option<(u16, &'static str)>,
     cages: Vec<Cage>,
+    /// Ports of the front panel.
     skus: BTreeMap<String, Vec<Row>>,
+    /// Mb/s of the other ports, which the ASIC has too.
+    internal: BTreeMap<String, u64>,
     /// hwskus whose ports cannot be read.
     unread: BTreeMap<String, UnreadableSku>,
 }
@@ -51,24 +57,33 @@ impl Switch {
     /// Reads a box from its folder.
     pub fn read(files: &dyn Files, folder: String, platform: String) -> Switch {
         let cages = sku::cages(files, &folder);
-        let (mut skus, mut unread) = (BTreeMap::new(), BTreeMap::new());
+        let (mut skus, mut internal, mut unread) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for name in files.names(&folder) {
             match sku::rows(files, &format!("{folder}/{name}"), &cages) {
-                Some(Ok(rows)) => drop(skus.insert(name, rows)),
+                Some(Ok(rows)) => {
+                    let (inner, front): (Vec<Row>, Vec<Row>) =
+                        rows.into_iter().partition(|row| row.is_internal);
+                    internal.insert(name.clone(), inner.iter().map(|row| u64::from(row.mbps)).sum());
+                    skus.insert(name, front);
+                }
                 Some(Err(reason)) => drop(unread.insert(name, reason)),
                 None => {}
             }
         }
         let maker = files.text(&format!("{folder}/platform_asic"));
         let maker = maker.and_then(|text| Maker::of_platform_asic(&text));
-        Switch { folder, platform, maker, cages, skus, unread }
+        let devices = files.text(&format!("{folder}/pcie.yaml")).unwrap_or_default();
+        let logical_ports = asic::logical_ports(&devices);
+        Switch { folder, platform, maker, logical_ports, cages, skus, internal, unread }
     }
 
-    /// Returns the bandwidth of its largest hwsku in Mb/s; `None` if no hwsku has a known one.
+    /// Returns the bandwidth of its largest hwsku in Mb/s, internal ports included; `None` if no hwsku has a known one.
     pub fn mbps(&self) -> Option<u64> {
-        let total = |rows: &Vec<Row>| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
+        let total = |(name, rows): (&String, &Vec<Row>)| {
+            rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>() + self.internal[name]
+        };
         let unread = self.unread.values().filter_map(|unread| unread.mbps);
-        self.skus.values().map(total).chain(unread).max()
+        self.skus.iter().map(total).chain(unread).max()
     }
 
     /// Returns whether the folder has a hwsku.
@@ -86,7 +101,7 @@ impl Switch {
         &self.folder
     }
 
-    /// Returns the ports of a hwsku.
+    /// Returns the ports of a hwsku on the front panel.
     pub fn ports(&self, hwsku: &str) -> Option<&[Row]> {
         self.skus.get(hwsku).map(Vec::as_slice)
     }
@@ -202,6 +217,7 @@ impl Switch {
                 platform: &self.platform,
                 maker,
                 spectrum: *spectrum,
+                logical_ports: self.logical_ports,
                 panel,
                 skus: &skus,
             };
@@ -230,7 +246,8 @@ fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Ro
         return Err(format!("not every cage of the panel can be {ports}x{}G", mbps / 1_000));
     }
     let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
-    Ok(Sku { name: name.to_owned(), breakouts, since: None, sdk })
+    let states_autoneg = rows.iter().any(|row| row.states_autoneg);
+    Ok(Sku { name: name.to_owned(), breakouts, since: None, sdk, states_autoneg })
 }
 
 /// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`.

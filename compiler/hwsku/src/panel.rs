@@ -11,6 +11,13 @@ use crate::sku::{Cage, Row};
 /// Maximum number of service ports: cages that differ from the equal ones.
 const SERVICE_MAX: usize = 4;
 
+/// Mb/s of serial lanes of Ethernet. Modes of `platform.json` also list speeds that need fewer lanes than the port has, such
+/// as 100G for a port of eight lanes.
+const LANES: [u32; 5] = [10_000, 25_000, 50_000, 100_000, 200_000];
+
+/// Mb/s of the slowest port of a fabric.
+const SLOWEST: u32 = 25_000;
+
 /// A panel of equal cages.
 pub(crate) struct Panel {
     pub(crate) cages: Vec<Cage>,
@@ -52,9 +59,11 @@ pub(crate) fn derive(
         |split: &(u8, u32)| if split.0 == 1 { aliases.whole.is_some() } else { aliases.split.is_some() };
     let width = |ports: u8| lanes as u32 / u32::from(ports.max(1));
     let fits = |split: &(u8, u32)| {
+        let lane = split.1 / width(split.0).max(1);
         lanes % usize::from(split.0.max(1)) == 0
-            && split.1.is_multiple_of(width(split.0).max(1))
-            && split.1 >= 25_000
+            && split.1 == lane * width(split.0)
+            && LANES.contains(&lane)
+            && split.1 >= SLOWEST
     };
     let mut breakouts: Vec<(u8, u32)> =
         offered.chain(used.iter().copied().filter(is_everywhere)).filter(fits).filter(known).collect();

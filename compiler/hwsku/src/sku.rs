@@ -1,7 +1,8 @@
 //! The ports of a hwsku and of its box, as SONiC reads them.
 //!
 //! In: `port_config.ini`, or `hwsku.json` and `platform.json`, which SONiC prefers where it has both. Out: [`Row`]s and
-//! [`Cage`]s. Invariants: rows are in the order of their names; a hwsku has all of its ports or a reason why not.
+//! [`Cage`]s. Invariants: rows are in the order of their names; a hwsku has all of its ports, internal ones too, or a
+//! reason why not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,15 @@ pub struct Row {
     pub lanes: Vec<u16>,
     /// Speed in Mb/s.
     pub mbps: u32,
+    /// Whether it leads to another chip in the box, or back into the ASIC.
+    pub(crate) is_internal: bool,
+    /// Whether SONiC states if the port negotiates its speed.
+    pub(crate) states_autoneg: bool,
 }
+
+/// SONiC's role of ports on the front panel. Others lead to a DPU (`Dpc`) or another ASIC (`Int`), or back into the ASIC
+/// (`Inb`, `Rec`).
+const FRONT: &str = "Ext";
 
 /// A hwsku whose ports cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,6 +172,7 @@ fn of_modes(text: &str, cages: &[Cage]) -> Result<Vec<Row>, String> {
             format!("platform.json lacks mode `{mode}` of {name}, so SONiC rejects its own hwsku")
         })?;
         let (mut at, mut aliases) = (0, aliases.iter());
+        let is_internal = of["role"].as_str().is_some_and(|role| role != FRONT);
         for (group, mbps) in &own {
             let width = group.lanes / group.ports;
             for _ in 0..group.ports {
@@ -173,6 +183,8 @@ fn of_modes(text: &str, cages: &[Cage]) -> Result<Vec<Row>, String> {
                     index: cage.index,
                     lanes: lanes.ok_or_else(|| format!("{name} has too few lanes"))?.to_vec(),
                     mbps: *mbps,
+                    is_internal,
+                    states_autoneg: of["autoneg"].is_string(),
                 });
                 at += width;
             }
@@ -219,6 +231,8 @@ fn of_table(text: &str) -> Result<Vec<Row>, UnreadableSku> {
             index: cell("index")?.parse().map_err(|_| "index")?,
             lanes: cell("lanes").ok().and_then(numbers).ok_or("lanes")?,
             mbps: cell("speed")?.parse().map_err(|_| "speed")?,
+            is_internal: cell("role").is_ok_and(|role| role != FRONT),
+            states_autoneg: cell("autoneg").is_ok(),
         })
     };
     let all = lines(text).into_iter().map(|line| (line.0, row(line)));

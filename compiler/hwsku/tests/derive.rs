@@ -341,3 +341,68 @@ fn an_asic_of_two_makers_is_not_stated() {
     assert!(!text.contains("asic:"), "{text}");
     assert_eq!(notes, ["platform_asic is of marvell, and hwsku C32 has an SDK file of Broadcom"]);
 }
+
+/// SN4280 of NVIDIA: four ports of the ASIC lead to DPUs in the box. They count for its bandwidth, and are not cages.
+#[test]
+fn internal_ports_are_not_cages() {
+    let json = platform(own_lanes, r#""1x400G": ["etpN"]"#);
+    let cage = |at: u16| {
+        let role = if at < 28 { "\"autoneg\": \"off\"" } else { "\"role\": \"Dpc\", \"autoneg\": \"on\"" };
+        format!("\"Ethernet{}\": {{ \"default_brkout_mode\": \"1x400G\", {role} }}", at * 8)
+    };
+    let hwsku = format!("{{ \"interfaces\": {{ {} }} }}", (0..32).map(cage).collect::<Vec<_>>().join(", "));
+    let (_, switch) = read(&[("platform.json", &json), ("O28/hwsku.json", &hwsku)]);
+    assert_eq!((switch.mbps(), switch.ports("O28").unwrap().len()), (Some(12_800_000), 28));
+    let (text, _) = entry(&[("platform.json", &json), ("O28/hwsku.json", &hwsku)]).unwrap();
+    assert!(text.contains("O28, 28 ports of 400G") && text.contains("cages: 28\n"), "{text}");
+    for (role, cages) in [("Ext", 32), ("Dpc", 31), ("Int", 31), ("Inb", 31), ("Rec", 31)] {
+        let text = table("name lanes alias index role speed", |at, lanes| {
+            let role = if at == 31 { role } else { "Ext" };
+            format!("Ethernet{} {lanes} etp{} {} {role} 400000", at * 8, at + 1, at + 1)
+        });
+        let (_, switch) = read(&[("C32/port_config.ini", &text)]);
+        assert_eq!((switch.mbps(), switch.ports("C32").unwrap().len()), (Some(12_800_000), cages), "{role}");
+    }
+}
+
+/// A box whose hwskus set `autoneg` gets it for each port, and so does every box of NVIDIA.
+#[test]
+fn negotiation_is_stated_as_in_hwskus() {
+    let rows = |autoneg: &'static str| {
+        table("name lanes alias index speed autoneg", move |at, lanes| {
+            format!("Ethernet{} {lanes} etp{} {} 400000 {autoneg}", at * 8, at + 1, at + 1)
+        })
+    };
+    let of = |autoneg, asic| {
+        let (text, _) = entry(&[("C32/port_config.ini", &rows(autoneg)), ("platform_asic", asic)]).unwrap();
+        text.contains("  states_autoneg: true\n")
+    };
+    assert_eq!([of("off", "broadcom"), of("", "broadcom"), of("", "mellanox")], [true, false, true]);
+}
+
+/// Modes list speeds that need fewer lanes than the port has. Lanes of 12.5G or 20G do not exist.
+#[test]
+fn splits_have_lanes_of_ethernet() {
+    let modes = r#""1x400G[200G,100G,50G,40G,25G]": ["etpN"], "4x100G[50G,40G,25G]": ["etpNa", "etpNb", "etpNc", "etpNd"],
+                   "2x200G[100G,50G,40G]": ["etpNa", "etpNb"], "1x100G(4)": ["etpN"]"#;
+    let json = platform(own_lanes, modes);
+    let hwsku = self::modes("1x400G[200G,100G,50G,40G,25G]");
+    let (text, _) = entry(&[("platform.json", &json), ("O32/hwsku.json", &hwsku)]).unwrap();
+    assert!(text.contains("breakouts: [1x400G, 2x200G, 4x100G, 1x200G, 2x100G, 4x50G, 2x40G]\n"), "{text}");
+}
+
+/// Tomahawk 4 has four ports for each eight lanes, although `platform.json` splits a cage into eight.
+#[test]
+fn an_asic_has_fewer_ports_than_lanes() {
+    let letters = (b'a'..=b'h').map(|letter| format!("\"etpN{}\"", char::from(letter))).collect::<Vec<_>>();
+    let json = platform(own_lanes, &format!("\"1x400G\": [\"etpN\"], \"8x50G\": [{}]", letters.join(", ")));
+    let hwsku = modes("1x400G");
+    let of = |id: &str| {
+        let devices = format!("- bus: 0a\n  dev: '00'\n  id: {id}\n  name: a switch\n");
+        let files = [("platform.json", &*json), ("O32/hwsku.json", &hwsku), ("pcie.yaml", &devices)];
+        entry(&files).unwrap().0
+    };
+    assert!(of("b993").contains("logical_ports: { max: 128, source: { published: "), "{}", of("b993"));
+    assert!(!of("b990").contains("logical_ports"), "256 ports are all that 32 cages have");
+    assert!(!of("1234").contains("logical_ports"));
+}
