@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 
 use crate::file::File;
 use crate::nearest::nearest;
-use crate::{Platform, builtin, checks, lower, read};
+use crate::{Os, Platform, Release, builtin, checks, lower, read};
 
 /// Platforms by name.
 #[derive(Debug, Clone, Default)]

@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use crate::alias::Aliases;
 use crate::{
-    Balancing, Breakout, HwskuFacts, Layout, Limit, Maker, OlderBuffer, Os, PortNaming, Power, Provenance,
+    Balancing, Breakout, HwskuFacts, Layout, Limit, LogicalPorts, Maker, OlderBuffer, OlderNaming, Os,
+    PortNaming, Power, Provenance,
 };
 
 /// A value and its place in the file.
@@ -130,6 +131,9 @@ pub(crate) struct PanelFile {
     /// Port names of operating systems that use other names.
     #[serde(default)]
     pub(crate) namings: BTreeMap<Os, PortNaming>,
+    /// Port names of older releases of SONiC.
+    #[serde(default)]
+    pub(crate) older_naming: Option<OlderNaming>,
     /// Aliases of SONiC's ports, if they differ from those of `naming`.
     #[serde(default)]
     pub(crate) aliases: Option<LocatedValue<Aliases>>,

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use closc_qos::units::Bytes;
 use smol_str::SmolStr;
 
-use crate::{Limit, PhysicalPort, Platform};
+use crate::{Limit, Os, PhysicalPort, Platform};
 
 /// Hardware facts beyond the configuration.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +62,10 @@ impl Hardware {
         self.neighbours = self.neighbours.max(firm(Limit::Neighbours));
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, |buffer| buffer.total));
         self.platforms.push(Arc::clone(platform));
+        // Names of older releases are ports of the hardware too.
+        let older =
+            platform.panel.older_naming.and_then(|older| platform.under_release(Os::Sonic, older.until));
+        self.platforms.extend(older.map(|older| Arc::new(older).under(Os::Sonic)));
     }
 }
 

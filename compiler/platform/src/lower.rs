@@ -39,6 +39,7 @@ fn panel(file: &PanelFile) -> Panel {
         naming: file.naming,
         usual_naming: file.naming,
         namings: file.namings.clone(),
+        older_naming: file.older_naming,
         aliases: file.aliases.as_ref().map(|at| at.value.clone()),
         first_number: file.numbers.first,
         number_step: file.numbers.step,

@@ -177,6 +177,9 @@ pub struct Panel {
     /// Port names of operating systems that do not use the default ones.
     #[serde(skip)]
     pub namings: BTreeMap<Os, PortNaming>,
+    /// Port names of older releases of SONiC.
+    #[serde(skip)]
+    pub older_naming: Option<OlderNaming>,
     /// Patterns of SONiC's aliases, if they differ from those of `naming`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) aliases: Option<Aliases>,
@@ -564,6 +567,14 @@ impl Platform {
         let mut own = Platform::clone(self);
         own.panel.naming = naming;
         Arc::new(own)
+    }
+
+    /// Returns the platform with the port names of a release of SONiC, if they are not those of later releases.
+    pub fn under_release(&self, os: Os, release: Release) -> Option<Platform> {
+        let older = self.panel.older_naming.filter(|older| os.has_hwskus() && release <= older.until)?;
+        let mut own = self.clone();
+        own.panel.namings.insert(os, older.naming);
+        Some(own)
     }
 
     /// Returns the size of trimmed packets: the stated one, or the accepted size that is nearest to SONiC's default.

@@ -10,6 +10,7 @@ mod explain;
 use std::collections::BTreeMap;
 
 use closc_diagnostics::{Diagnostics, SourceId, Sources, Span};
+use closc_platform::{Os, Release};
 use serde_saphyr::{DuplicateKeyPolicy, NonFiniteFloatPolicy, Options};
 
 use crate::document::FabricDoc;
@@ -44,6 +45,12 @@ impl Document {
             Companion::Management => self.file.addresses.as_ref()?.management_list.as_ref(),
         };
         file.map(|file| file.value.as_str())
+    }
+
+    /// Returns the releases of operating systems that the file states.
+    pub(crate) fn releases(&self) -> Vec<(Os, Release)> {
+        let stated = self.file.releases.iter().flat_map(|named| &named.0);
+        stated.map(|(os, release)| (os.value, release.value)).collect()
     }
 }
 

@@ -49,7 +49,8 @@ pub fn lower_or_outline(
     catalogue: &Catalogue,
     sources: &Sources,
 ) -> (LoweringResult, Diagnostics) {
-    let draft = Draft::new(document, catalogue, sources);
+    let catalogue = catalogue.under_releases(&document.releases());
+    let draft = Draft::new(document, &catalogue, sources);
     let mut diagnostics = Diagnostics::new();
     diagnostics.extend(document.faults.clone());
     checks::run(&draft, &mut diagnostics);

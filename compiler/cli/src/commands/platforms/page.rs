@@ -17,6 +17,10 @@ pub(super) fn page(platform: &Platform) -> String {
     let oses: Vec<&str> = platform.oses.iter().map(|os| os.word()).collect();
     line("targets", oses.join(", "));
     line("cages", format!("{} of {} lanes, {} a lane", panel.cages, panel.lanes, panel.lane_speed));
+    if let Some(logical) = &panel.logical_ports {
+        let (keyword, source) = logical.source.parts();
+        line("ports", format!("{} at the same time ({keyword}: {source})", logical.max));
+    }
     if let Some(units) = platform.rack_units {
         line("height", format!("{units} U"));
     }
@@ -116,11 +120,16 @@ fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
         Release::Master => format!("{hwsku}: sonic {since} only"),
         since => format!("{hwsku}: sonic {since} and later"),
     });
-    let width = facts.ecmp_width.as_ref().map(|EcmpWidth { members, source }| {
+    let width = facts.ecmp_width.as_ref().map(|EcmpWidth { members, source, since }| {
         let (word, source) = source.parts();
-        format!("{hwsku}: {members} members of an ECMP group {word}: {source}")
+        let since = since.map(|since| format!(" with sonic {since} and later")).unwrap_or_default();
+        format!("{hwsku}: {members} members of an ECMP group{since} {word}: {source}")
     });
-    [since, of("uN", &facts.un), of("trimming", &facts.trimming), width].into_iter().flatten().collect()
+    let trimming = of("trimming", &facts.trimming).map(|claim| match facts.trimming_since {
+        Some(since) => format!("{claim} (sonic {since} and later)"),
+        None => claim,
+    });
+    [since, of("uN", &facts.un), trimming, width].into_iter().flatten().collect()
 }
 
 /// Returns a known fault: `sonic, pins 202411 (delivery): refuses ... (sonic-net/sonic-utilities#4226)`.
@@ -138,7 +147,7 @@ fn factory(setting: &FactorySetting) -> String {
 }
 
 fn split(platform: &Platform, breakout: Breakout) -> String {
-    let ports = platform.ports_max(breakout);
+    let ports = platform.usable_ports(breakout);
     let default = if breakout == platform.panel.default_breakout { ", as sold" } else { "" };
     let hwsku = match &platform.sonic {
         Some(_) if platform.has_hwsku([breakout]) => {
@@ -152,13 +161,17 @@ fn split(platform: &Platform, breakout: Breakout) -> String {
 
 fn buffer(buffer: &Buffer) -> String {
     let queue = buffer.lossless_queue_max.map(|most| format!(", at most {most} a lossless queue"));
-    let older =
-        buffer.older.iter().map(|older| format!(", {} with sonic up to {}", older.total, older.until));
+    let older = buffer.older.iter().map(|older| {
+        let most = older.lossless_queue_max.map(|most| format!(" and {most} a lossless queue"));
+        format!(", {}{} with sonic up to {}", older.total, most.unwrap_or_default(), older.until)
+    });
+    let models = buffer.headroom_models.iter().map(|(hwsku, model)| format!(", as `{model}` on {hwsku}"));
     format!(
-        "{} in cells of {}, headroom as `{}`{}{}",
+        "{} in cells of {}, headroom as `{}`{}{}{}",
         buffer.total,
         buffer.cell,
         buffer.headroom_model,
+        models.collect::<String>(),
         queue.unwrap_or_default(),
         older.collect::<String>()
     )
