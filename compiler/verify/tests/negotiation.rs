@@ -89,7 +89,7 @@ fn settings_of_ports_decide_first() {
     assert_eq!(violations(&tree), Vec::<String>::new());
     disagree(&on(fabric("sonic", "sonic", ""), &sonic), "V0302", &[&sonic]);
     // The driver of NVIDIA's switches negotiates unless a port states that it does not.
-    let unstated = edit(fabric("sonic", "sonic", ""), &sonic, "      \"autoneg\": \"off\",\n", "");
+    let unstated = edit(fabric("sonic", "sonic", ""), &sonic, "\"autoneg\": \"off\", ", "");
     disagree(&unstated, "V0302", &[&sonic, "negotiates", "forces the speed"]);
     let nvue = format!("{T0}nvue.yaml");
     let off = edit(
