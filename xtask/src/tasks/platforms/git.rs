@@ -113,7 +113,8 @@ impl Objects {
         self.names.flush()?;
         let mut head = String::new();
         self.texts.read_line(&mut head)?;
-        let size: usize = head.rsplit(' ').next().unwrap_or_default().trim().parse().context("no such blob")?;
+        let size: usize =
+            head.rsplit(' ').next().unwrap_or_default().trim().parse().context("no such blob")?;
         let mut bytes = vec![0; size + 1];
         self.texts.read_exact(&mut bytes)?;
         bytes.pop();
