@@ -82,7 +82,9 @@ fn the_buffer_adds_up() {
             found.kinds.iter().enumerate().map(|(at, kind)| each(at) * u64::from(kind.ports)).sum();
         assert_eq!(pools.headroom, Bytes(pooled), "{platform}");
         let total = |kind: usize| buffers.headroom(kind).unwrap().total();
-        assert!(total(2) >= total(1) && total(1) > total(0), "{platform}: headroom grows with the cable");
+        // The table of the hwsku O128 has one value from 5 m to 40 m.
+        let grows = if platform == "th5-128x400g" { total(1) == total(0) } else { total(1) > total(0) };
+        assert!(total(2) >= total(1) && grows, "{platform}: headroom grows with the cable");
     }
 }
 

@@ -94,7 +94,12 @@ fn tomahawk_5_has_one_static_egress_pool() {
     assert_eq!(egress.len(), 1, "{egress:?}");
     assert_eq!((egress[0].0, &egress[0].1["mode"]), ("egress_lossless_pool", &Value::from("static")));
     let profile = &config["BUFFER_PROFILE"]["egress_lossless_profile"];
-    assert_eq!(profile["static_th"], "82682080");
+    assert_eq!(profile["static_th"], "82434938");
+    let older = self::config(
+        &fabric("th5-128x400g", "400G", "lossless", "releases: { sonic: 202505 }\n"),
+        "p0-t0-001",
+    );
+    assert_eq!(older["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"], "165364160");
     assert!(profile["dynamic_th"].is_null());
     assert_eq!(config["BUFFER_PROFILE"]["egress_lossy_profile"]["pool"], "egress_lossless_pool");
 }
