@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
                 self.edges.insert((at.min(end), at.max(end)));
             }
             NeighbourIdentity::Front(switch, port) => {
-                self.record_spot(Spot::End(at), Spot::Front(switch, port))
+                self.record_spot(Spot::End(at), Spot::Front(switch, port));
             }
             NeighbourIdentity::Device(device) => self.vague.push((at, device)),
             NeighbourIdentity::Nameless(_) => self.report.nameless += 1,

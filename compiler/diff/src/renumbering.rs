@@ -180,7 +180,7 @@ impl Counter {
         Counter { found: ChangedAddresses { kind, changed: 0, of: 0, addresses: Vec::new() }, kept }
     }
 
-    fn add<T: PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
+    fn add<T: Copy + PartialEq + Display>(&mut self, old: T, new: T, element: impl FnOnce() -> String) {
         self.found.of += 1;
         if old == new {
             return;

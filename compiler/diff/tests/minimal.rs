@@ -84,7 +84,9 @@ fn check(old: &Plan, new: Stage, routing: Routing) -> Result<Plan, TestCaseError
     // A T0 that loses uplinks, or is removed, gives up as many cables.
     let uplinks = |plan: &Plan| {
         let mut found = BTreeMap::new();
-        cables(plan).into_iter().for_each(|((t0, _), _)| *found.entry(t0).or_insert(0_u64) += 1);
+        for ((t0, _), _) in cables(plan) {
+            *found.entry(t0).or_insert(0_u64) += 1;
+        }
         found
     };
     let after = uplinks(&grown);

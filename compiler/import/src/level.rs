@@ -123,9 +123,9 @@ fn mark_single_neighbour_nodes(network: &ExistingNetwork, found: &mut [Option<Le
         let other = neighbour[device].filter(|_| !has_more[device])?;
         Some(has_more[other as usize] || known[other as usize])
     };
-    for device in 0..found.len() {
-        if found[device].is_none() && is_end(device) == Some(true) {
-            found[device] = Some(Level::Node);
+    for (device, level) in found.iter_mut().enumerate() {
+        if level.is_none() && is_end(device) == Some(true) {
+            *level = Some(Level::Node);
         }
     }
 }

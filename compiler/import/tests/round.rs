@@ -1,6 +1,7 @@
 //! Export, import, export: the same cables, ports, names, lengths and media.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use closc_cabling::list::{Form, LabelPattern};
 use closc_import::{ExistingNetwork, ImportError, ImportResult, Options, import, read};
@@ -217,7 +218,7 @@ fn rails_of_others_are_found() {
     for unit in 0..2 {
         for (node, rail) in (0..3).flat_map(|node| (0..4).map(move |rail| (node, rail))) {
             let (number, own) = (unit * 3 + node + 1, unit * 4 + rail + 1);
-            text.push_str(&format!("gpu-{number},mlx{rail},leaf-{own},eth{}\n", node + 1));
+            writeln!(text, "gpu-{number},mlx{rail},leaf-{own},eth{}", node + 1).unwrap();
         }
     }
     let found = imported(&[text]).unwrap_or_else(|refused| panic!("{refused}"));

@@ -233,7 +233,7 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<SuspectElement> {
                 accused.push(SuspectElement::CableOrSwitch { cable, switch: name, evidence });
             }
             (lost, all) if lost.len() == all => {
-                accused.push(SuspectElement::Switch { switch: name, evidence })
+                accused.push(SuspectElement::Switch { switch: name, evidence });
             }
             (lost, _) => accused.extend(lost.iter().map(|probe| SuspectElement::Cable {
                 cable: model.cable_name(probe.port.cable()).to_owned(),

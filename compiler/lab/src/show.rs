@@ -268,7 +268,7 @@ impl fmt::Display for ProbeReport {
             match accused {
                 SuspectElement::Cable { cable, evidence } => writeln!(f, "found: {cable} ({evidence})")?,
                 SuspectElement::Switch { switch, evidence } => {
-                    writeln!(f, "found: switch {switch} ({evidence})")?
+                    writeln!(f, "found: switch {switch} ({evidence})")?;
                 }
                 SuspectElement::CableOrSwitch { cable, switch, evidence } => {
                     writeln!(f, "found: {cable} or switch {switch} ({evidence})")?;

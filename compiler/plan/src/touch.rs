@@ -114,7 +114,7 @@ fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(ArtefactSet))
         // Static weights depend on all missing elements of the plane.
         (Routing::EcmpStatic, Subject::Switch(Switch { plane, .. }))
         | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => {
-            found(ArtefactSet::Plane(plane))
+            found(ArtefactSet::Plane(plane));
         }
         (Routing::EcmpStatic, Subject::Link(link)) => found(ArtefactSet::Plane(link.plane())),
         // BGP handles more distant losses at run time.

@@ -137,7 +137,9 @@ impl Catalogue {
             return Cow::Borrowed(self);
         }
         let mut own = self.clone();
-        changed.into_iter().for_each(|platform| own.insert(platform));
+        for platform in changed {
+            own.insert(platform);
+        }
         Cow::Owned(own)
     }
 

@@ -9,6 +9,7 @@ use closc_qos::headroom::{Chip, Model};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::capability::{Capability, Support};
 use crate::{Maker, Os, Platform, Release};
 
 /// A fault that a public source describes.
@@ -219,6 +220,19 @@ fn maker(platform: &Platform) -> Option<Maker> {
         Model::Chip(Chip::Teralynx10) | Model::Ieee | Model::Tofino2 => None,
         Model::Chip(_) => Some(Maker::Broadcom),
         Model::Spectrum(_) | Model::Classic(_) => model.is_nvidia().then_some(Maker::Nvidia),
+    }
+}
+
+impl Os {
+    /// Returns whether some release, from the assumed one on, programs every locator of a switch.
+    pub fn programs_locators(self) -> bool {
+        match self.support(Capability::SeveralLocators) {
+            Support::Whole => true,
+            Support::Part(_) => self.releases().is_some_and(|releases| {
+                releases.from_default().any(|release| !Fault::drops_locators(self, release))
+            }),
+            Support::Not(_) => false,
+        }
     }
 }
 

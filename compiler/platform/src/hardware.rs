@@ -63,9 +63,11 @@ impl Hardware {
         self.buffer = self.buffer.max(platform.buffer.as_ref().map_or(Bytes::ZERO, |buffer| buffer.total));
         self.platforms.push(Arc::clone(platform));
         // Names of older releases are ports of the hardware too.
-        let older =
-            platform.panel.older_naming.and_then(|older| platform.under_release(Os::Sonic, older.until));
-        self.platforms.extend(older.map(|older| Arc::new(older).under(Os::Sonic)));
+        let older = |os: &Os| {
+            let older = platform.panel.older_naming?;
+            Some(Arc::new(platform.under_release(*os, older.until)?).under(*os))
+        };
+        self.platforms.extend(Os::ALL.iter().filter_map(older));
     }
 }
 

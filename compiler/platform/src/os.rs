@@ -12,7 +12,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capability, Row, Support, asked};
-use crate::fault::Fault;
 use crate::release::Release;
 use crate::telemetry::Telemetry;
 
@@ -317,17 +316,6 @@ impl Os {
     /// Returns the support for a capability.
     pub fn support(self, capability: Capability) -> Support {
         self.facts().capabilities.get(capability)
-    }
-
-    /// Returns whether some release, from the assumed one on, programs every locator of a switch.
-    pub fn programs_locators(self) -> bool {
-        match self.support(Capability::SeveralLocators) {
-            Support::Whole => true,
-            Support::Part(_) => self.releases().is_some_and(|releases| {
-                releases.from_default().any(|release| !Fault::drops_locators(self, release))
-            }),
-            Support::Not(_) => false,
-        }
     }
 
     /// Returns whether closc renders a capability for it, completely or with a limit that has a separate warning.

@@ -55,6 +55,7 @@ use check::coordinates::Zones;
 use finding::Findings;
 use forward::packet::Network;
 use interface::Interface;
+use load::TreeContents;
 use model::cabling::{Kind, SwitchId};
 use model::fabric::Fabric;
 use model::segment::Tier;
@@ -96,17 +97,9 @@ fn judge(
     part: bool,
 ) -> Result<(Report, Option<PartFindings>), VerifyError> {
     let loaded = load::load(tree, beside, options, check::hosts::routes)?;
-    let load::TreeContents { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
-    let load::TreeContents {
-        mut findings,
-        tools,
-        counts,
-        part: stated_part,
-        stated,
-        not_proved,
-        follows,
-        ..
-    } = loaded;
+    let TreeContents { mut fabric, apart, networks, nics, name, routing, mut read, sums, .. } = loaded;
+    let TreeContents { mut findings, tools, counts, part: stated_part, stated, not_proved, follows, .. } =
+        loaded;
     check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);

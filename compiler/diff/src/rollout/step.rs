@@ -243,6 +243,9 @@ impl Step {
     }
 }
 
+/// The announcement of a switch that neighbours use only without another path.
+const LAST_RESORT: &str = "they announce that they are a last resort (RFC 8326)";
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let switches = |count: usize| plural(count as u64, "switch", "switches");
@@ -254,11 +257,7 @@ impl fmt::Display for Step {
                 write!(f, "hosts leave {} of plane {plane} ({})", places(*all), files(*tables))
             }
             Step::Drain { plane, places: all, routing } => {
-                let how = routing_text(
-                    *routing,
-                    "they announce that they are a last resort (RFC 8326)",
-                    "neighbours get routes without them",
-                );
+                let how = routing_text(*routing, LAST_RESORT, "neighbours get routes without them");
                 write!(f, "drain {} of plane {plane}: {how}", places(*all))
             }
             Step::Return { plane, places: all, routing } => {
@@ -278,11 +277,7 @@ impl fmt::Display for Step {
                 write!(f, "send over {} of plane {plane} too: {how}", places(*all))
             }
             Step::Part { plane, places: all, routing } => {
-                let how = routing_text(
-                    *routing,
-                    "they announce that they are a last resort (RFC 8326)",
-                    "neighbours take them out of their routes",
-                );
+                let how = routing_text(*routing, LAST_RESORT, "neighbours take them out of their routes");
                 write!(f, "send past {} of plane {plane}: {how}", places(*all))
             }
             Step::StopNics { nics: all } => write!(f, "stop the traffic of {} for good", nics(*all)),

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{Link, PlaneId, field};
+use closc_topology::{Cable, Link, PlaneId, Switch, field};
 
 use super::{Kind, listed, simple};
-use crate::change::{Exception, ExceptionTarget, Toggle};
+use crate::change::{Edit, Exception, ExceptionTarget, Hardware, Toggle};
 use crate::effect::link_name;
 use crate::report::{Line, Options, Sign};
 use crate::short_text::ShortText;
@@ -136,46 +136,47 @@ fn sort(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
                 plan,
             )
         }
-        Exception::Cable(link, edit) => {
-            let plan = if edit.new.is_some() { new } else { old };
-            let cable = |side: &Option<closc_topology::Cable>, plan: &Plan| match side {
-                Some(cable) => cable.shown(),
-                None if plan.fabric().has_link(*link) => plan.topology().cable(*link).shown(),
-                None => "none".to_owned(),
-            };
-            let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
-            let mut found = target_entry(
-                field!("exceptions.cables").path(),
-                Sign::Change,
-                "",
-                ExceptionTarget::Link(*link),
-                plan,
-            );
-            found.0.rest = rest;
-            found
-        }
-        Exception::Device(switch, edit) => {
-            let plan = if edit.new.is_some() { new } else { old };
-            let hardware = |side: &Option<crate::change::Hardware>, plan: &Plan| match side {
-                Some(hardware) => hardware.shown(),
-                None if plan.fabric().has_switch(*switch) => {
-                    let (platform, os) = plan.topology().hardware(*switch);
-                    (platform.clone(), os).shown()
-                }
-                None => "none".to_owned(),
-            };
-            let rest = format!(": {} -> {}", hardware(&edit.old, old), hardware(&edit.new, new));
-            let mut found = target_entry(
-                field!("exceptions.devices").path(),
-                Sign::Change,
-                "",
-                ExceptionTarget::Switch(*switch),
-                plan,
-            );
-            found.0.rest = rest;
-            found
-        }
+        Exception::Cable(link, edit) => cable_entry(*link, edit, old, new),
+        Exception::Device(switch, edit) => device_entry(*switch, edit, old, new),
     }
+}
+
+/// Returns the key of a changed cable, with both of its ends before and after.
+fn cable_entry(link: Link, edit: &Edit<Option<Cable>>, old: &Plan, new: &Plan) -> ExceptionEntry {
+    let plan = if edit.new.is_some() { new } else { old };
+    let cable = |side: &Option<Cable>, plan: &Plan| match side {
+        Some(cable) => cable.shown(),
+        None if plan.fabric().has_link(link) => plan.topology().cable(link).shown(),
+        None => "none".to_owned(),
+    };
+    let rest = format!(": {} -> {}", cable(&edit.old, old), cable(&edit.new, new));
+    let mut found =
+        target_entry(field!("exceptions.cables").path(), Sign::Change, "", ExceptionTarget::Link(link), plan);
+    found.0.rest = rest;
+    found
+}
+
+/// Returns the key of changed hardware of a switch, with the hardware before and after.
+fn device_entry(switch: Switch, edit: &Edit<Option<Hardware>>, old: &Plan, new: &Plan) -> ExceptionEntry {
+    let plan = if edit.new.is_some() { new } else { old };
+    let hardware = |side: &Option<Hardware>, plan: &Plan| match side {
+        Some(hardware) => hardware.shown(),
+        None if plan.fabric().has_switch(switch) => {
+            let (platform, os) = plan.topology().hardware(switch);
+            (platform.clone(), os).shown()
+        }
+        None => "none".to_owned(),
+    };
+    let rest = format!(": {} -> {}", hardware(&edit.old, old), hardware(&edit.new, new));
+    let mut found = target_entry(
+        field!("exceptions.devices").path(),
+        Sign::Change,
+        "",
+        ExceptionTarget::Switch(switch),
+        plan,
+    );
+    found.0.rest = rest;
+    found
 }
 
 fn target_entry(

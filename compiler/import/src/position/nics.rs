@@ -81,32 +81,33 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
     let cables = attached(network, places);
     let by_name: Option<Vec<u16>> =
         cables.iter().map(|cable| Some(named(network.ports.name(cable.node_port))?.0)).collect();
-    match by_name {
-        Some(numbers) => {
-            let per_node = numbers.iter().max().map_or(1, |last| last + 1);
-            let wrong = |rails: u16| {
-                let is_wrong = |(cable, nic): &(&NodeCable, &u16)| {
-                    u32::from(cable.t0.index)
-                        != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
-                };
-                cables.iter().zip(&numbers).filter(is_wrong).count()
-            };
-            let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
-            let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
-            let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
-            let nics = Nics { per_node, rails, is_named: true, numbers, cages: NicCages::default() };
-            Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
-        }
-        None => {
-            let nics = counted(network, &cables, reading);
-            Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
-        }
-    }
+    let Some(numbers) = by_name else {
+        let nics = counted(network, &cables, reading);
+        return Nics { cages: cages(&cables, &nics.numbers, reading), ..nics };
+    };
+    let per_node = numbers.iter().max().map_or(1, |last| last + 1);
+    let wrong = |rails: u16| {
+        let is_wrong = |(cable, nic): &(&NodeCable, &u16)| {
+            u32::from(cable.t0.index)
+                != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
+        };
+        cables.iter().zip(&numbers).filter(is_wrong).count()
+    };
+    let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
+    let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
+    let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
+    let nics = Nics { per_node, rails, is_named: true, numbers, cages: NicCages::default() };
+    Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
 }
+
+/// A NIC: zone, node, and number in the node.
+type NicKey = (u16, Node, u16);
+/// Planes and cages of the ports of a NIC.
+type PortCages = Vec<(u16, u16)>;
 
 /// Counts the cages of NICs. The order of cages is that of planes, as in the file.
 fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) -> NicCages {
-    let mut nics: BTreeMap<(u16, Node, u16), Vec<(u16, u16)>> = BTreeMap::new();
+    let mut nics: BTreeMap<NicKey, PortCages> = BTreeMap::new();
     for cable in cables {
         let (Some(cage), Some(nic)) = (cable.cage, numbers.get(&cable.cable)) else { continue };
         let key = (cable.t0.zone.0, cable.node, *nic);
@@ -122,7 +123,7 @@ fn cages(cables: &[NodeCable], numbers: &HashMap<u32, u16>, reading: Reading) ->
     }
     let of = |(zone, counts): (u16, Vec<u16>)| Some((zone, reading.count(counts.into_iter())?));
     let by_zone: BTreeMap<u16, u16> = counts.into_iter().filter_map(of).collect();
-    let is_irregular = |((zone, ..), ports): &(&(u16, Node, u16), &Vec<(u16, u16)>)| {
+    let is_irregular = |((zone, ..), ports): &(&NicKey, &PortCages)| {
         let (cages, own) = (by_zone.get(zone).copied().unwrap_or(1), own(ports));
         // A NIC with absent cables does not show all its cages.
         let is_whole = own.len() == usize::from(cages);

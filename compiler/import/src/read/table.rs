@@ -108,7 +108,7 @@ fn unknown_columns(titles: &[String]) -> String {
         form.iter().filter(|title| !own.contains(title)).copied().collect()
     };
     let roles: [&'static str; 2] = ["name", "role"];
-    let forms = FORMS.iter().map(|form| form.as_slice()).chain([roles.as_slice()]);
+    let forms = FORMS.iter().map(<[&str; 4]>::as_slice).chain([roles.as_slice()]);
     let nearest = forms.map(|form| (missing(form), form)).min_by_key(|(missing, form)| {
         // Of forms that lack equally many columns, the one with the most of them in the table.
         (missing.len(), std::cmp::Reverse(form.len()))

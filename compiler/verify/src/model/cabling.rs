@@ -84,6 +84,7 @@ pub(crate) struct End {
 
 /// A cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and files state them apart")]
 pub(crate) struct Cable {
     /// Length in whole metres, rounded up.
     pub(crate) meters: u32,

@@ -51,7 +51,7 @@ fn permits(args: &Args, need: &Need, catalogue: &Catalogue) -> bool {
     let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
     let mut checks = Checks::new(need, &[], options);
     let mut first = FirstPassing { checks: &mut checks, tried: 0, has_passed: false };
-    // Errors mean that there is no design.
+    // An error means that no design exists.
     let _outside = closc_design::sample(need, catalogue, 1, &mut first);
     if !first.has_passed {
         first.tried = 0;

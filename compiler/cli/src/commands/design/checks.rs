@@ -329,9 +329,9 @@ mod tests {
 
     use super::*;
 
-    /// The tier of a finding decides what is learned from it, whatever its message is.
+    /// The tier of a finding decides which designs it excludes, whatever its message is.
     #[test]
-    fn findings_of_t0s_are_learned_by_their_tier() {
+    fn findings_of_t0s_exclude_designs_by_their_tier() {
         let need = Need {
             name: "fabric".to_owned(),
             nics: 512,

@@ -30,6 +30,7 @@ struct Row {
 
 /// Common values of many cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and files state them apart")]
 struct CableValues {
     meters: u32,
     plane: u8,
