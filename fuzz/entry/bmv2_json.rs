@@ -7,9 +7,9 @@ use std::sync::Arc;
 use closc_switch::{Engine, EngineConfig, Program, Sink};
 
 /// Takes packets and forgets them.
-struct Nowhere;
+struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn transmit(&mut self, _port: u32, _frame: &[u8]) {}
 }
 
@@ -31,6 +31,6 @@ pub(crate) fn run(json: &[u8]) {
     let Ok(program) = Program::from_json(json) else { return };
     let mut engine = Engine::new(Arc::new(program), EngineConfig::default());
     for (at, length) in [(0, 0), (1, 1), (2, 14), (3, 60), (4, PACKET.len())] {
-        engine.receive(u64::from(at) * 1_000, at, &PACKET[..length], &mut Nowhere);
+        engine.receive(u64::from(at) * 1_000, at, &PACKET[..length], &mut NullSink);
     }
 }

@@ -12,9 +12,9 @@ use closc_switch::{CheckedPorts, Engine, EngineConfig, Program, Script, Sink};
 const CONTROLLER_HEADER: usize = 4;
 
 /// Looks at what is sent.
-struct Shorter(usize);
+struct LengthSink(usize);
 
-impl Sink for Shorter {
+impl Sink for LengthSink {
     fn transmit(&mut self, _port: u32, frame: &[u8]) {
         assert!(frame.len() <= self.0 + CONTROLLER_HEADER, "{} bytes became {}", self.0, frame.len());
     }
@@ -51,5 +51,5 @@ pub(crate) fn run(input: (u8, u16, u64, &[u8])) {
     let mut engines = SWITCHES.lock().unwrap_or_else(PoisonError::into_inner);
     let at = usize::from(which) % engines.len();
     let now_ns = (1 << 40) + wait_ns % (1 << 40);
-    engines[at].receive(now_ns, u32::from(port) % 512, packet, &mut Shorter(packet.len()));
+    engines[at].receive(now_ns, u32::from(port) % 512, packet, &mut LengthSink(packet.len()));
 }

@@ -142,7 +142,7 @@ impl SwitchFile {
 
 /// A file of a switch that a command neither delivers nor compares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Missed {
+pub struct UndeliveredFile {
     /// Its name.
     pub file: String,
     /// Advice on its delivery.
@@ -150,17 +150,20 @@ pub struct Missed {
 }
 
 /// Returns the files that none of the transports carries, sorted by name.
-pub fn missed<'n>(files: impl IntoIterator<Item = &'n str>, transports: &[Transport]) -> Vec<Missed> {
+pub fn missed<'n>(
+    files: impl IntoIterator<Item = &'n str>,
+    transports: &[Transport],
+) -> Vec<UndeliveredFile> {
     let of_name = |name: &str| match SwitchFile::of_name(name) {
         Some(file) if transports.iter().any(|transport| transport.carries(file)) => None,
-        Some(file) => Some(Missed { file: name.to_owned(), instead: file.instead() }),
+        Some(file) => Some(UndeliveredFile { file: name.to_owned(), instead: file.instead() }),
         // Trees of later versions may contain more files.
-        None => Some(Missed {
+        None => Some(UndeliveredFile {
             file: name.to_owned(),
             instead: "it is unknown to this version of closc".to_owned(),
         }),
     };
-    let mut found: Vec<Missed> = files.into_iter().filter_map(of_name).collect();
+    let mut found: Vec<UndeliveredFile> = files.into_iter().filter_map(of_name).collect();
     found.sort();
     found
 }

@@ -23,9 +23,9 @@ pub use address::{Address, Family, Prefix};
 pub use files::{FILE_MAX, Files, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    BgpTimers, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass, StatedHosts,
     StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
-    StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
+    StatedTrimming, StatedValues, StatedWatchdog, StatedWidths, StatedWiring,
 };
 pub use release::{Date, Release};
 pub use routing::Routing;

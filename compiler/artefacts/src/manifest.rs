@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
 use crate::paths::{MANIFEST, is_inside};
-use crate::profile::Stated;
+use crate::profile::StatedValues;
 use crate::release::Release;
 use crate::routing::Routing;
 
@@ -54,7 +54,7 @@ pub struct Manifest {
     pub absent_planes: Vec<u8>,
     /// Values that readers of the tree need to check its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<Stated>,
+    pub profile: Option<StatedValues>,
     /// Names of switches without any cable, and their planes; cable lists do not contain them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub uncabled: BTreeMap<String, u8>,

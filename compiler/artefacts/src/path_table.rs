@@ -42,7 +42,7 @@ pub struct Document<D = Vec<Destination>> {
     /// One entry for each T0 group of the fabric, own group included.
     pub destinations: D,
     /// Unusable elements.
-    pub denied: Vec<Denied>,
+    pub denied: Vec<DeniedElement>,
     /// Probe to send to find usable paths.
     pub probes: Vec<Probe>,
     /// Traffic classes, as hosts mark them.
@@ -206,7 +206,7 @@ pub struct Destination {
 /// An element that must not be used. Each field that is present narrows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Denied {
+pub struct DeniedElement {
     /// The plane.
     pub plane: u8,
     /// Downlink of the sending NIC, from 1.
@@ -255,14 +255,14 @@ pub struct Qos {
     pub classes: Vec<QosClass>,
     /// Marks of trimmed packets; absent if the fabric does not trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trimmed: Option<Trimmed>,
+    pub trimmed: Option<TrimmedDscp>,
 }
 
 /// Code points of trimmed packets, by the place of trimming. Inside the fabric, the path is congested; at the last hop,
 /// the receiver is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trimmed {
+pub struct TrimmedDscp {
     /// Inside the fabric.
     pub fabric_dscp: u8,
     /// At the port to the receiver.

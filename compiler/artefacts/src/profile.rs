@@ -1,7 +1,7 @@
 //! Values of a fabric that readers of the tree need to check the contents of its files.
 //!
 //! Invariants: values are given per kind of switch. So the size of a profile does not grow with the fabric, except for
-//! [`Stated::management`], which lists single switches.
+//! [`StatedValues::management`], which lists single switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::address::Prefix;
 
 /// Stated values of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Stated {
+pub struct StatedValues {
     /// Switches by tier and hardware.
     pub switches: Vec<StatedSwitch>,
     /// Classes of traffic and their treatment in switches.

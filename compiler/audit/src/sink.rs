@@ -32,7 +32,7 @@ const PRIORITY: u32 = 10 * 8 + 5;
 /// The destination of lines: the place that the user named, and the open file or socket.
 pub(crate) struct Sink {
     place: Place,
-    open: Open,
+    open: OpenSink,
     /// Whether a write may wait for another process.
     waits: bool,
     /// Whether this sink holds the lock of the file between two lines.
@@ -48,7 +48,7 @@ enum Place {
     Syslog(PathBuf),
 }
 
-enum Open {
+enum OpenSink {
     File(File),
     Socket(UnixDatagram),
 }
@@ -66,10 +66,10 @@ impl Place {
         }
     }
 
-    fn open(&self, waits: bool) -> io::Result<Open> {
+    fn open(&self, waits: bool) -> io::Result<OpenSink> {
         match self {
-            Place::File(path) => file(path).map(Open::File),
-            Place::Journal(socket) | Place::Syslog(socket) => connect(socket, waits).map(Open::Socket),
+            Place::File(path) => file(path).map(OpenSink::File),
+            Place::Journal(socket) | Place::Syslog(socket) => connect(socket, waits).map(OpenSink::Socket),
         }
     }
 
@@ -85,8 +85,8 @@ impl Place {
     }
 
     /// Returns whether the open file was rotated, so that another file, or none, now has its name.
-    fn was_replaced(&self, open: &Open) -> io::Result<bool> {
-        let (Place::File(path), Open::File(file)) = (self, open) else { return Ok(false) };
+    fn was_replaced(&self, open: &OpenSink) -> io::Result<bool> {
+        let (Place::File(path), OpenSink::File(file)) = (self, open) else { return Ok(false) };
         let own = file.metadata()?;
         match fs::symlink_metadata(path) {
             Ok(there) => Ok((there.dev(), there.ino()) != (own.dev(), own.ino())),
@@ -107,7 +107,7 @@ impl Sink {
     /// Opens the destination again, after a rotation or a restart of the logging service.
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
         let open = self.place.open(self.waits)?;
-        if let Open::File(file) = &self.open {
+        if let OpenSink::File(file) = &self.open {
             self.last = last_line(file)?.or(self.last.take());
         }
         // The lock ends with the file that had it.
@@ -122,14 +122,14 @@ impl Sink {
         if self.place.was_replaced(&self.open)? {
             self.reopen()?;
         }
-        if let Open::File(_) = &self.open {
+        if let OpenSink::File(_) = &self.open {
             return self.append(line, keep);
         }
         let line = line(self.last.as_deref().unwrap_or(chain::START))?;
         let message = self.place.message(&line);
-        let sent = |open: &Open| match open {
-            Open::Socket(socket) => socket.send(message.as_bytes()).map(drop),
-            Open::File(_) => Ok(()),
+        let sent = |open: &OpenSink| match open {
+            OpenSink::Socket(socket) => socket.send(message.as_bytes()).map(drop),
+            OpenSink::File(_) => Ok(()),
         };
         match sent(&self.open) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
@@ -145,7 +145,7 @@ impl Sink {
 
     /// Appends a line to the file, under its lock. Other processes hold the lock only briefly.
     fn append(&mut self, line: impl Fn(&str) -> io::Result<String>, keep: bool) -> io::Result<()> {
-        let Open::File(file) = &self.open else { return Ok(()) };
+        let OpenSink::File(file) = &self.open else { return Ok(()) };
         if !self.is_locked {
             lock(file, if self.waits { LOCK_TRIES } else { 1 })?;
         }

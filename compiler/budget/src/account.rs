@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A charge that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overdrawn<P> {
+pub enum ChargeError<P> {
     /// The peer would exceed the limit per peer.
     Peer,
     /// All peers together would exceed their limit.
@@ -34,14 +34,14 @@ impl<P: Ord + Copy> Account<P> {
     /// # Errors
     ///
     /// Returns the limit that the charge would exceed. Nothing is charged in that case.
-    pub fn charge(&mut self, peer: P, bytes: usize) -> Result<(), Overdrawn<P>> {
+    pub fn charge(&mut self, peer: P, bytes: usize) -> Result<(), ChargeError<P>> {
         let held = self.held(peer);
         if held.saturating_add(bytes) > self.each {
-            return Err(Overdrawn::Peer);
+            return Err(ChargeError::Peer);
         }
         if self.used.saturating_add(bytes) > self.all {
             let largest = self.peers.iter().max_by_key(|(_, held)| **held).map_or(peer, |(peer, _)| *peer);
-            return Err(Overdrawn::All { largest });
+            return Err(ChargeError::All { largest });
         }
         self.peers.insert(peer, held + bytes);
         self.used += bytes;
@@ -83,15 +83,15 @@ mod tests {
     fn a_refused_charge_changes_nothing_and_names_the_limit() {
         let mut account = Account::new(10, 15);
         assert_eq!(account.charge('a', 10), Ok(()));
-        assert_eq!(account.charge('a', 1), Err(Overdrawn::Peer));
+        assert_eq!(account.charge('a', 1), Err(ChargeError::Peer));
         assert_eq!(account.charge('b', 5), Ok(()));
-        assert_eq!(account.charge('b', 1), Err(Overdrawn::All { largest: 'a' }));
+        assert_eq!(account.charge('b', 1), Err(ChargeError::All { largest: 'a' }));
         assert_eq!((account.held('a'), account.held('b'), account.used()), (10, 5, 15));
         account.release('a', 4);
         assert_eq!(account.charge('b', 4), Ok(()));
         account.close('a');
         account.close('a');
         assert_eq!((account.held('a'), account.used()), (0, 9));
-        assert_eq!(account.charge('c', usize::MAX), Err(Overdrawn::Peer));
+        assert_eq!(account.charge('c', usize::MAX), Err(ChargeError::Peer));
     }
 }

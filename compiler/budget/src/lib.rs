@@ -10,7 +10,7 @@ mod json;
 mod limited;
 mod tally;
 
-pub use account::{Account, Overdrawn};
+pub use account::{Account, ChargeError};
 pub use json::decoded_json_bytes;
 pub use limited::{OverLimit, over_limit, read, read_into, read_text, size};
 pub use tally::Tally;

@@ -33,20 +33,20 @@ pub fn size(bytes: u64) -> String {
 
 /// A reader that fails once the input exceeds `limit` bytes.
 #[derive(Debug)]
-pub(crate) struct Limited<R> {
+pub(crate) struct LimitedReader<R> {
     inner: R,
     limit: u64,
     rest: u64,
 }
 
-impl<R: Read> Limited<R> {
+impl<R: Read> LimitedReader<R> {
     /// Limits a reader.
     pub(crate) fn new(inner: R, limit: u64) -> Self {
-        Limited { inner, limit, rest: limit }
+        LimitedReader { inner, limit, rest: limit }
     }
 }
 
-impl<R: Read> Read for Limited<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.rest == 0 && !out.is_empty() {
             // Read one more byte: an input of exactly the limit ends here, a longer one is an error.
@@ -79,7 +79,7 @@ pub fn read(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 ///
 /// Returns the reader's error, or an [`OverLimit`].
 pub fn read_into(from: impl Read, limit: u64, into: &mut Vec<u8>) -> io::Result<usize> {
-    Limited::new(from, limit).read_to_end(into)
+    LimitedReader::new(from, limit).read_to_end(into)
 }
 
 /// Reads a text to the end, at most `limit` bytes.

@@ -21,7 +21,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 use crate::args::Args;
 use crate::output;
 use line::Line;
-use names::Sort;
+use names::NameKind;
 
 /// Variable set by scripts to the name of their shell.
 const VARIABLE: &str = "CLOSC_COMPLETE";
@@ -115,13 +115,13 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     };
     match (path, id) {
         ("explain", "what") => Some(ArgValueCompleter::new(explain::Subject)),
-        ("paths", "from" | "to") | ("export mrc", "to") => names(Sort::Nic),
-        ("export host" | "export mrc", "nodes") => names(Sort::Node),
-        ("export drawing", "name") => names(Sort::SwitchOrPlane),
-        ("lab cut", "cable") | ("lab miswire", "first" | "second") => names(Sort::Cable),
-        ("drain" | "undrain", "name") | ("paths", "avoid") => names(Sort::Part),
-        ("whatif" | "te", "fail") => names(Sort::Failing),
-        (_, "device") => names(Sort::Switch),
+        ("paths", "from" | "to") | ("export mrc", "to") => names(NameKind::Nic),
+        ("export host" | "export mrc", "nodes") => names(NameKind::Node),
+        ("export drawing", "name") => names(NameKind::SwitchOrPlane),
+        ("lab cut", "cable") | ("lab miswire", "first" | "second") => names(NameKind::Cable),
+        ("drain" | "undrain", "name") | ("paths", "avoid") => names(NameKind::Part),
+        ("whatif" | "te", "fail") => names(NameKind::Failing),
+        (_, "device") => names(NameKind::Switch),
         (_, "select") => Some(ArgValueCompleter::new(select)),
         ("whatif", "each" | "random") => words(words::kinds),
         ("platforms", "name") | ("init", "platform") => words(words::platforms),
@@ -137,11 +137,11 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
 }
 
 /// Names in the fabric on the command line.
-fn of_fabric(typed: &OsStr, sort: Sort) -> Vec<CompletionCandidate> {
+fn of_fabric(typed: &OsStr, sort: NameKind) -> Vec<CompletionCandidate> {
     let (Some(typed), line) = (typed.to_str(), Line::here()) else { return Vec::new() };
     match line.fabric() {
         Some(fabric) => names::of(&fabric, typed, sort).into_iter().map(CompletionCandidate::new).collect(),
-        None if sort == Sort::Switch => {
+        None if sort == NameKind::Switch => {
             let names = line.switches_of_tree();
             names::few(names, typed).into_iter().map(CompletionCandidate::new).collect()
         }
@@ -155,7 +155,7 @@ fn select(typed: &OsStr) -> Vec<CompletionCandidate> {
     let (before, term) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
     let found = match term.split_once('=') {
         None => beginning(words::terms(), OsStr::new(term)),
-        Some(("device", name)) => with_prefix("device=", of_fabric(OsStr::new(name), Sort::Switch)),
+        Some(("device", name)) => with_prefix("device=", of_fabric(OsStr::new(name), NameKind::Switch)),
         Some(("tier", name)) => with_prefix("tier=", beginning(words::tiers(), OsStr::new(name))),
         Some(_) => Vec::new(),
     };

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use closc_artefacts::Routing;
 use closc_diagnostics::figures::number;
 use closc_platform::capability::{Capability, Support};
-use closc_platform::{Os, SkuFeature, Standing};
+use closc_platform::{FeatureSupport, Os, SkuFeature};
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::need::Need;
@@ -37,7 +37,7 @@ impl Design<'_> {
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
             let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
-            tier.platform.standing(SkuFeature::Trimming, self.os, used) == Standing::Has
+            tier.platform.standing(SkuFeature::Trimming, self.os, used) == FeatureSupport::Has
         };
         let is_hardware = self.tiers().all(|tier| tier.platform.buffer.is_some());
         let trims = self.os.support(Capability::Trimming) == Support::Whole && self.tiers().all(trims);

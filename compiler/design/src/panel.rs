@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, GroupWidth, Os, Platform, SkuFeature, Standing};
+use closc_platform::{Breakout, FeatureSupport, GroupWidth, Os, Platform, SkuFeature};
 use closc_qos::units::Speed;
 
 use crate::design::Side;
@@ -78,8 +78,8 @@ pub(crate) fn accepts(
     let used = || std::iter::once(down).chain(up);
     let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());
     let splits = used().all(|split| platform.splits(os, split));
-    let routes =
-        !routing.is_source_routed() || platform.standing(SkuFeature::Segments, os, used()) == Standing::Has;
+    let routes = !routing.is_source_routed()
+        || platform.standing(SkuFeature::Segments, os, used()) == FeatureSupport::Has;
     has_hwsku && splits && routes
 }
 

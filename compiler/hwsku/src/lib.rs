@@ -137,7 +137,7 @@ pub struct Origin<'a> {
 }
 
 /// An entry that was derived.
-pub struct Derived {
+pub struct DerivedPlatform {
     /// Its name.
     pub id: String,
     /// Its YAML.
@@ -153,7 +153,7 @@ impl Switch {
         files: &dyn Files,
         origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
-    ) -> Result<Derived, String> {
+    ) -> Result<DerivedPlatform, String> {
         let asics = files.text(&format!("{}/asic.conf", self.folder)).unwrap_or_default();
         let counts = asics.lines().find_map(|line| line.strip_prefix("NUM_ASIC="));
         if let Some(count) = counts.filter(|count| *count != "1") {
@@ -204,7 +204,7 @@ impl Switch {
         (mut skus, maker): (Vec<Sku>, Option<Maker>),
         mut notes: Vec<String>,
         origin: &Origin<'_>,
-    ) -> Result<Derived, String> {
+    ) -> Result<DerivedPlatform, String> {
         let id = id(&self.platform);
         loop {
             if skus.is_empty() {
@@ -225,7 +225,7 @@ impl Switch {
             let platform = accept(&text)?;
             let of = |sku: &Sku| difference(&platform, panel, &self.skus[&sku.name]);
             let Some((at, why)) = skus.iter().enumerate().find_map(|(at, sku)| Some((at, of(sku)?))) else {
-                return Ok(Derived { id, text, notes });
+                return Ok(DerivedPlatform { id, text, notes });
             };
             let sku = skus.remove(at);
             notes.push(format!("hwsku {} {}: {why}", sku.name, sku.sdk.properties()));

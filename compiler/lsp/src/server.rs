@@ -183,11 +183,11 @@ struct Session<'a> {
     /// The files of platforms.
     sites: Sources,
     language: Language,
-    open: BTreeMap<String, Open>,
+    open: BTreeMap<String, OpenDocument>,
 }
 
 /// A file that is open.
-struct Open {
+struct OpenDocument {
     uri: Uri,
     text: Text,
     /// Result of reading the text; `None` between a change and the next reading.
@@ -253,7 +253,10 @@ impl Session<'_> {
                 };
                 let document = opened.text_document;
                 let text = Text::new(document.text, document.version, self.columns);
-                self.open.insert(document.uri.to_string(), Open { uri: document.uri, text, reading: None });
+                self.open.insert(
+                    document.uri.to_string(),
+                    OpenDocument { uri: document.uri, text, reading: None },
+                );
             }
             DidChangeTextDocument::METHOD => {
                 let Ok(changed) = serde_json::from_value::<lsp_types::DidChangeTextDocumentParams>(params)
@@ -360,7 +363,7 @@ impl Session<'_> {
     }
 
     /// Returns an open file and the place in it.
-    fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Open, Place<'_>)> {
+    fn place(&self, at: &TextDocumentPositionParams) -> Option<(&OpenDocument, Place<'_>)> {
         let open = self.open.get(at.text_document.uri.as_str())?;
         let place = Place {
             text: &open.text.content,
@@ -420,7 +423,7 @@ impl Session<'_> {
     }
 
     /// Returns the text of an open file among those of its reading.
-    fn file(open: &Open, reading: &Reading) -> Option<SourceId> {
+    fn file(open: &OpenDocument, reading: &Reading) -> Option<SourceId> {
         reading.sources.find(&Source::File(uri::path(&open.uri)).to_string())
     }
 

@@ -31,7 +31,7 @@ pub struct Scope {
 
 /// Paths of a plane that must not be used, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Denied {
+pub struct TableDenial {
     /// The plane.
     pub plane: u8,
     /// Why.
@@ -47,12 +47,12 @@ pub(crate) const ZONE: u16 = 8;
 pub(crate) const GROUP: u16 = 16;
 pub(crate) const DOWNLINK: u16 = 32;
 
-impl Denied {
-    pub(crate) fn read(bytes: &[u8]) -> Denied {
+impl TableDenial {
+    pub(crate) fn read(bytes: &[u8]) -> TableDenial {
         let flags = u16_at(bytes, 2);
         let field = |flag: u16, at: usize| (flags & flag != 0).then(|| u16_at(bytes, at));
         let pair = |flag: u16, at: usize| field(flag, at).map(|first| (first, u16_at(bytes, at + 2)));
-        Denied {
+        TableDenial {
             plane: bytes.first().copied().unwrap_or(0),
             reason: if bytes.get(1) == Some(&1) { Reason::Drained } else { Reason::Absent },
             scope: Scope {

@@ -22,5 +22,5 @@ mod table;
 pub mod write;
 
 pub use choice::{Choice, Kind};
-pub use denied::{Denied, Reason, Scope};
+pub use denied::{Reason, Scope, TableDenial};
 pub use table::{Destination, Fault, Header, Outer, PlaneAt, Table};

@@ -9,7 +9,7 @@
 
 use crate::checksum::crc32;
 use crate::choice::{Choice, Kind};
-use crate::denied::Denied;
+use crate::denied::TableDenial;
 use crate::layout::{self as at, address_at, u16_at, u32_at};
 
 /// An open table.
@@ -392,13 +392,13 @@ impl<'a> Table<'a> {
     }
 
     /// Returns what must not be used.
-    pub fn denied(&self) -> impl Iterator<Item = Denied> + 'a {
+    pub fn denied(&self) -> impl Iterator<Item = TableDenial> + 'a {
         let start = u32_at(self.bytes, at::AT_DENIED) as usize;
         let count = u32_at(self.bytes, at::AT_DENIED_COUNT) as usize;
         let bytes = self.bytes;
         (0..count).map(move |n| {
             let from = start + n * at::DENIED;
-            Denied::read(bytes.get(from..from + at::DENIED).unwrap_or(&[]))
+            TableDenial::read(bytes.get(from..from + at::DENIED).unwrap_or(&[]))
         })
     }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::checksum::crc32;
 use crate::choice::Kind;
-use crate::denied::{self, Denied, Reason};
+use crate::denied::{self, Reason, TableDenial};
 use crate::layout as at;
 use crate::table::{DEFAULT_ZONE_BITS, Header, PlaneAt};
 
@@ -21,7 +21,7 @@ pub struct Body {
     /// For every plane: the order of its uplinks.
     pub orders: Vec<Vec<u16>>,
     /// Unusable elements.
-    pub denied: Vec<Denied>,
+    pub denied: Vec<TableDenial>,
     /// Name of the fabric, at most 255 bytes: a longer one is cut. If empty, the table contains no name.
     pub fabric: String,
     /// Address of the probe to the T0 and back, for plane 0 and downlink 0.
@@ -134,7 +134,7 @@ fn kind_code(kind: Option<Kind>) -> u8 {
     }
 }
 
-fn denied_bytes(record: &Denied) -> [u8; at::DENIED] {
+fn denied_bytes(record: &TableDenial) -> [u8; at::DENIED] {
     let s = record.scope;
     let (up, t1) = (s.uplinks.unwrap_or_default(), s.t1_uplinks.unwrap_or_default());
     let flags = [

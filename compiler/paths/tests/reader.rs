@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use std::process::{Command, Stdio};
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Choice, Denied, Fault, Header, Kind, PlaneAt, Reason, Scope, Table};
+use closc_paths::{Choice, Fault, Header, Kind, PlaneAt, Reason, Scope, Table, TableDenial};
 use proptest::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng as _;
@@ -58,12 +58,12 @@ fn sample() -> (Header, Body) {
         ],
         orders: vec![vec![3, 1, 0, 2, 7, 5, 4, 6]; 4],
         denied: vec![
-            Denied {
+            TableDenial {
                 plane: 1,
                 reason: Reason::Drained,
                 scope: Scope { uplinks: Some((2, 3)), ..Scope::default() },
             },
-            Denied {
+            TableDenial {
                 plane: 2,
                 reason: Reason::Absent,
                 scope: Scope { zone: Some(0), group: Some(1), downlink: Some(4), ..Scope::default() },

@@ -1,6 +1,6 @@
 //! Values of the fabric in the manifest, which readers of the tree need to check its files.
 //!
-//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the numbers of the QoS profile.
+//! In: a plan. Out: [`StatedValues`]: ports and buffers of each kind of switch, and the numbers of the QoS profile.
 //! Invariants: only one switch of each kind ([`Plan::kinds`]) is computed, so the work does not grow with the fabric.
 //! Listed management ports are written one by one.
 
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Family, Prefix, Stated, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass,
-    StatedHosts, StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos,
-    StatedSwitch, StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
+    Family, Prefix, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
+    StatedTrimming, StatedValues, StatedWatchdog, StatedWidths, StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
@@ -40,10 +40,10 @@ impl Plan {
     pub fn stated<E: From<QosError>>(
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
-    ) -> Result<Stated, E> {
+    ) -> Result<StatedValues, E> {
         // By kind: index in the result, and whether that switch has a port in use. If not, it is replaced.
         let mut kinds: BTreeMap<SwitchKey<'_>, (usize, bool)> = BTreeMap::new();
-        let mut stated = Stated::default();
+        let mut stated = StatedValues::default();
         let mut profile = None;
         for switch in self.kinds() {
             let (platform, os) = self.topology().hardware(switch);

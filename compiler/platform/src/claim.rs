@@ -68,7 +68,7 @@ pub enum SkuFeature {
 
 /// Certainty that a switch has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing<'a> {
+pub enum FeatureSupport<'a> {
     /// The platform lists it, and the facts of the hwsku in use confirm or omit it.
     Has,
     /// The platform lists it, but no source publishes it for the hwsku in use. Contains the hwsku and the reason.
@@ -86,7 +86,7 @@ impl Platform {
         feature: SkuFeature,
         os: Os,
         breakouts: impl IntoIterator<Item = Breakout>,
-    ) -> Standing<'_> {
+    ) -> FeatureSupport<'_> {
         let on_asic =
             || self.buffer.as_ref().is_none_or(|buffer| os.forwards_segments_on(&buffer.headroom_model));
         let listed = match feature {
@@ -103,10 +103,10 @@ impl Platform {
             Some((hwsku, claim.as_ref()?))
         });
         match claim {
-            Some((hwsku, Claim::Lacking(reason))) => Standing::Lacking(hwsku, reason),
-            _ if !listed => Standing::Missing,
-            Some((hwsku, Claim::Assumed(reason))) => Standing::Assumed(hwsku, reason),
-            Some((_, Claim::Published(_) | Claim::Measured(_))) | None => Standing::Has,
+            Some((hwsku, Claim::Lacking(reason))) => FeatureSupport::Lacking(hwsku, reason),
+            _ if !listed => FeatureSupport::Missing,
+            Some((hwsku, Claim::Assumed(reason))) => FeatureSupport::Assumed(hwsku, reason),
+            Some((_, Claim::Published(_) | Claim::Measured(_))) | None => FeatureSupport::Has,
         }
     }
 
@@ -124,7 +124,7 @@ impl Platform {
     /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order
     /// of `Panel::breakouts`.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
-        let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == Standing::Has;
+        let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == FeatureSupport::Has;
         let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku([*breakout]);
         self.panel.breakouts.iter().copied().filter(has).filter(known)
     }

@@ -34,7 +34,7 @@ pub use breakout::{BreakoutError, Share};
 pub use cages::{CageError, CageSet};
 pub use catalogue::Catalogue;
 pub use checks::RULES;
-pub use claim::{Claim, Provenance, SkuFeature, Standing};
+pub use claim::{Claim, FeatureSupport, Provenance, SkuFeature};
 pub use factory::{FactoryImpact, FactorySetting};
 pub use fault::{Fault, Impact, OutputFacts};
 pub use file::schema;

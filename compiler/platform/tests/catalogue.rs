@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use closc_platform::{Breakout, Catalogue, Limit, Os, Platform, SkuFeature, Slot, Standing};
+use closc_platform::{Breakout, Catalogue, FeatureSupport, Limit, Os, Platform, SkuFeature, Slot};
 
 fn slots(platform: &Platform, breakout: Breakout) -> impl Iterator<Item = Slot> {
     let cages = platform.panel.cages;
@@ -289,7 +289,7 @@ fn segments_of_spectrum_6_are_assumed_with_sonic_only() {
         let platform = catalogue.get(id).expect("it ships");
         platform.standing(SkuFeature::Segments, os, [platform.panel.default_breakout])
     };
-    assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), Standing::Assumed(..)));
-    assert_eq!(standing("spectrum6-sn6600", Os::Nvue), Standing::Missing);
-    assert_eq!(standing("spectrum4-sn5600", Os::Nvue), Standing::Has);
+    assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), FeatureSupport::Assumed(..)));
+    assert_eq!(standing("spectrum6-sn6600", Os::Nvue), FeatureSupport::Missing);
+    assert_eq!(standing("spectrum4-sn5600", Os::Nvue), FeatureSupport::Has);
 }

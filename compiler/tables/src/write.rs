@@ -74,7 +74,7 @@ fn writer<'a, W: io::Write + Send + 'a>(
     out: W,
 ) -> io::Result<Box<dyn Writer + 'a>> {
     Ok(match format {
-        Format::Csv => Box::new(delimited::Delimited::new(table, out)?),
+        Format::Csv => Box::new(delimited::DelimitedWriter::new(table, out)?),
         Format::Jsonl => Box::new(lines::Lines::new(table, out)),
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(parquet::Parquet::new(table, out)?),

@@ -21,7 +21,7 @@ use crate::check::delay::{self, Lengths};
 use crate::finding::digest;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
-use crate::model::stated::Stated;
+use crate::model::stated::StatedValues;
 use crate::model::switch::Switch;
 use crate::proof::chosen::network::Network;
 use crate::proof::planes;
@@ -123,7 +123,7 @@ impl Interface {
     pub(crate) fn of(
         fabric: &Fabric,
         (nics, sums): (&NicCables, Option<TableSums>),
-        stated: Option<&Stated>,
+        stated: Option<&StatedValues>,
         (network, alike): (Option<&Network<'_>>, BTreeMap<String, String>),
     ) -> Interface {
         Interface {
@@ -280,7 +280,7 @@ fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
     all.into_iter().filter_map(of_plane).collect()
 }
 
-fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay> {
+fn stated_delay(fabric: &Fabric, stated: Option<&StatedValues>) -> Option<StatedDelay> {
     let all = || fabric.judged_groups().filter_map(|group| Some(group.delay.as_ref()?.base_rtt_ns));
     let base_rtt_ns = [all().min()?, all().max()?];
     let (mtu, speed_mbps) = delay::slowest(stated?);

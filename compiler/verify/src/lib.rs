@@ -59,7 +59,7 @@ use load::TreeContents;
 use model::cabling::{Kind, SwitchId};
 use model::fabric::Fabric;
 use model::segment::Tier;
-use model::stated::{Counts, Stated};
+use model::stated::{Counts, StatedValues};
 use model::switch::{ReceivedRoutes, RouteView};
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
@@ -152,13 +152,17 @@ fn judge(
 }
 
 /// Returns the forwarding state of the fabric if switches choose the path.
-fn by_choice<'f>(fabric: &'f Fabric, zones: &Zones, stated: Option<&Stated>) -> Option<ChoiceNetwork<'f>> {
+fn by_choice<'f>(
+    fabric: &'f Fabric,
+    zones: &Zones,
+    stated: Option<&StatedValues>,
+) -> Option<ChoiceNetwork<'f>> {
     let wiring = stated.and_then(|stated| stated.wiring);
     fabric.layout.is_none().then(|| ChoiceNetwork::new(fabric, zones, wiring))
 }
 
 /// Compares the tree with the values in the manifest.
-fn as_stated(fabric: &Fabric, stated: &Stated, (counts, zones): (&Counts, &Zones)) -> Findings {
+fn as_stated(fabric: &Fabric, stated: &StatedValues, (counts, zones): (&Counts, &Zones)) -> Findings {
     let mut findings = check::coordinates::check(fabric, stated, counts, zones);
     check::profile::check(fabric, stated, &mut findings);
     check::balance::check(fabric, stated, &mut findings);
@@ -220,7 +224,7 @@ pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRout
 }
 
 /// Checks facts about single devices, cables and tables, and facts about all objects of a kind.
-fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&Stated>) -> Findings {
+fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&StatedValues>) -> Findings {
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);
     check::addresses::check(fabric, &mut findings);

@@ -33,7 +33,7 @@ use crate::model::network::NodeNetwork;
 use crate::model::pipeline::Pipelines;
 use crate::model::place::Place;
 use crate::model::qos::PortQos;
-use crate::model::stated::{Counts, Stated};
+use crate::model::stated::{Counts, StatedValues};
 use crate::model::switch::next_hops::Lists;
 use crate::model::switch::{NamedValues, Pool};
 use crate::model::tools::NodeTools;
@@ -71,7 +71,7 @@ pub(crate) struct TreeContents {
     /// Sums of digests of path tables, if hosts write the path.
     pub(crate) sums: Option<TableSums>,
     /// Values of the manifest about the fabric.
-    pub(crate) stated: Option<Stated>,
+    pub(crate) stated: Option<StatedValues>,
     pub(crate) not_proved: Vec<&'static str>,
     /// Whether switches choose the path.
     pub(crate) follows: bool,

@@ -111,7 +111,7 @@ mod tests {
         let choice = Choice { plane: path.plane.0, t0_uplink: path.choice.t0, t1_uplink: path.choice.t1 };
         let plane = ban.plane.unwrap_or(path.plane.0);
         assert!(ban.plane.is_some() || ban.zone.is_some(), "a denial names something: {ban:?}");
-        let denied = closc_paths::Denied { plane, reason: closc_paths::Reason::Drained, scope };
+        let denied = closc_paths::TableDenial { plane, reason: closc_paths::Reason::Drained, scope };
         assert!(plan.topology().zones > to.zone.0);
         denied.covers(kind, from.downlink, (to.zone.0, to.group, to.downlink), choice)
     }

@@ -1,6 +1,6 @@
 //! Denials: paths that an administrator or a collector takes out of use, with the reason and the end time.
 
-use closc_paths::{Choice, Denied, Destination, Scope};
+use closc_paths::{Choice, Destination, Scope, TableDenial};
 
 /// Reason of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ pub struct DenialId(pub u64);
 impl Denial {
     pub(crate) fn covers(&self, source: u16, to: &Destination, choice: Choice) -> bool {
         let plane = self.plane.unwrap_or(choice.plane);
-        let denied = Denied { plane, reason: closc_paths::Reason::Drained, scope: self.scope };
+        let denied = TableDenial { plane, reason: closc_paths::Reason::Drained, scope: self.scope };
         denied.covers(to.kind, source, (to.zone, to.group, to.downlink), choice)
     }
 }

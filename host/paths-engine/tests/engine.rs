@@ -2,7 +2,7 @@
 
 mod common;
 
-use closc_paths::{Choice, Denied, Destination, Kind, Scope, Table};
+use closc_paths::{Choice, Destination, Kind, Scope, Table, TableDenial};
 use closc_paths_engine::{
     Capacity, Cause, Denial, DenyFault, Engine, OpenFault, Reason, ReloadFault, Settings, State, ValueView,
 };
@@ -15,9 +15,9 @@ fn engine(bytes: &[u8], destinations: usize) -> (Table<'_>, Engine) {
     (table, engine)
 }
 
-fn absent(plane: u8, uplink: u16) -> Denied {
+fn absent(plane: u8, uplink: u16) -> TableDenial {
     let scope = Scope { uplinks: Some((uplink, uplink)), ..Scope::default() };
-    Denied { plane, reason: closc_paths::Reason::Absent, scope }
+    TableDenial { plane, reason: closc_paths::Reason::Absent, scope }
 }
 
 #[test]

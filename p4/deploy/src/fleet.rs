@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use closc_artefacts::Files;
-use closc_artefacts::carriers::{self, Missed, Transport};
+use closc_artefacts::carriers::{self, Transport, UndeliveredFile};
 use closc_runtime::RoleName;
 use thiserror::Error;
 
@@ -34,7 +34,7 @@ pub struct Fleet {
     /// The names of the switches with a CONFIG_DB to push.
     pub configured: Vec<String>,
     /// Files of members that no transport of the inventory carries, by member.
-    pub(crate) missed: BTreeMap<String, Vec<Missed>>,
+    pub(crate) missed: BTreeMap<String, Vec<UndeliveredFile>>,
     /// Switches of the tree that the command skips.
     pub left_alone: Vec<SkippedSwitches>,
 }
@@ -354,7 +354,7 @@ impl Fleet {
 }
 
 /// Returns the files of a switch that some transports do not carry.
-fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<Missed> {
+fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<UndeliveredFile> {
     carriers::missed(tree.files_of(name), transports)
 }
 

@@ -12,7 +12,7 @@ mod sonic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use closc_artefacts::carriers::Missed;
+use closc_artefacts::carriers::UndeliveredFile;
 
 pub use file::{PlanFile, PlanFileError};
 pub use preview::Preview;
@@ -51,7 +51,7 @@ pub struct Plan {
     /// The switches that are configured by files, by name.
     pub(crate) carried: BTreeMap<String, CarriedPlan>,
     /// Files of devices that no transport carries, by device.
-    pub(crate) missed: BTreeMap<String, Vec<Missed>>,
+    pub(crate) missed: BTreeMap<String, Vec<UndeliveredFile>>,
     /// Switches of the tree that the push skips; not part of a saved plan.
     pub(crate) left_alone: Vec<SkippedSwitches>,
     /// Factory settings that switches lack, and files on switches that undo a push; not part of a saved plan.

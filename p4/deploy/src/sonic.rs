@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use closc_artefacts::carriers::{Missed, SwitchFile, Transport};
+use closc_artefacts::carriers::{SwitchFile, Transport, UndeliveredFile};
 use closc_artefacts::paths::FRR_CONF;
 use closc_sonic::{Change, ConfigDb, Method, Overlay, Patch, StateFault, change, state_faults};
 
@@ -92,7 +92,7 @@ pub(crate) struct SonicSwitch {
     pub(crate) wave: usize,
     pub(crate) options: Arc<SonicOptions>,
     /// Files of the tree that no transport of the switch carries.
-    pub(crate) missed: Vec<Missed>,
+    pub(crate) missed: Vec<UndeliveredFile>,
 }
 
 /// Target state of a SONiC switch.

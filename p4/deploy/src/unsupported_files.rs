@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_artefacts::carriers::Missed;
+use closc_artefacts::carriers::UndeliveredFile;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,8 +33,10 @@ impl UnsupportedFile {
 }
 
 /// Groups the files by name, over all switches.
-pub(crate) fn uncarried<'m>(switches: impl Iterator<Item = (&'m str, &'m [Missed])>) -> Vec<UnsupportedFile> {
-    let mut found: BTreeMap<&Missed, UnsupportedFile> = BTreeMap::new();
+pub(crate) fn uncarried<'m>(
+    switches: impl Iterator<Item = (&'m str, &'m [UndeliveredFile])>,
+) -> Vec<UnsupportedFile> {
+    let mut found: BTreeMap<&UndeliveredFile, UnsupportedFile> = BTreeMap::new();
     for (name, missed) in switches {
         for each in missed {
             let new = || UnsupportedFile {

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use closc_hwsku::{Derived, Files, Origin, Switch};
+use closc_hwsku::{DerivedPlatform, Files, Origin, Switch};
 use closc_platform::Catalogue;
 
 use self::git::Repository;
@@ -43,7 +43,7 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
     for switch in switches(&repository) {
         folders.insert(switch.platform.clone(), switch.folder().to_owned());
         match derive(&repository, (&branches, &spectrums), &switch, &mut ignored) {
-            Ok(Derived { id, text, notes }) => {
+            Ok(DerivedPlatform { id, text, notes }) => {
                 refused.extend(notes.into_iter().map(|note| format!("{}: {note}", switch.platform)));
                 let by_hand = known.get(&switch.platform);
                 println!("# {}: {}", switch.platform, by_hand.map_or(&*id, |ids| &**ids));
@@ -113,7 +113,7 @@ fn derive(
     (branches, spectrums): (&Branches, &BTreeMap<String, String>),
     switch: &Switch,
     ignored: &mut BTreeSet<String>,
-) -> Result<Derived, String> {
+) -> Result<DerivedPlatform, String> {
     let source = format!("sonic-net/sonic-buildimage {} {}", repository.commit, switch.folder());
     let since = branches.since(switch.folder(), &switch.platform);
     let spectrum = spectrums.get(&switch.platform).map(String::as_str);

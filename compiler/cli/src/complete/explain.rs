@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap_complete::engine::{CompletionCandidate, ValueCompleter};
 
 use super::line::Line;
-use super::names::{self, Sort};
+use super::names::{self, NameKind};
 use super::{beginning, files, of_fabric, words};
 
 /// Words that are not codes, with descriptions.
@@ -32,7 +32,7 @@ impl ValueCompleter for Subject {
         };
         match (between, words[between]) {
             (0, "device" | "headroom") => files(typed),
-            (1, "device" | "headroom") => of_fabric(typed, Sort::Switch),
+            (1, "device" | "headroom") => of_fabric(typed, NameKind::Switch),
             (2, "headroom") => ports(&line, typed),
             _ => Vec::new(),
         }

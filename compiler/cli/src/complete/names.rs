@@ -10,7 +10,7 @@ const NAMES_MAX: usize = 100;
 
 /// Kind of element of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum NameKind {
     /// A NIC, or its node.
     Nic,
     /// A node.
@@ -28,14 +28,14 @@ pub(super) enum Sort {
 }
 
 /// Returns names that begin with the typed text.
-pub(super) fn of(fabric: &Fabric, typed: &str, sort: Sort) -> Vec<String> {
+pub(super) fn of(fabric: &Fabric, typed: &str, sort: NameKind) -> Vec<String> {
     let (planes, switches, cables, nodes) = match sort {
-        Sort::Nic | Sort::Node => (false, false, false, true),
-        Sort::Switch => (false, true, false, false),
-        Sort::SwitchOrPlane => (true, true, false, false),
-        Sort::Cable => (false, true, true, false),
-        Sort::Part => (true, true, true, false),
-        Sort::Failing => (true, true, true, true),
+        NameKind::Nic | NameKind::Node => (false, false, false, true),
+        NameKind::Switch => (false, true, false, false),
+        NameKind::SwitchOrPlane => (true, true, false, false),
+        NameKind::Cable => (false, true, true, false),
+        NameKind::Part => (true, true, true, false),
+        NameKind::Failing => (true, true, true, true),
     };
     let mut found = Vec::new();
     if planes {
@@ -44,7 +44,7 @@ pub(super) fn of(fabric: &Fabric, typed: &str, sort: Sort) -> Vec<String> {
     }
     match (typed.split_once(LINK_SEPARATOR), typed.split_once('/')) {
         (Some((lower, upper)), _) if cables => found.extend(uplinks(fabric, lower, upper)),
-        (None, Some((node, _))) if cables || sort == Sort::Nic => {
+        (None, Some((node, _))) if cables || sort == NameKind::Nic => {
             found.extend(nics(fabric, node, typed, sort));
         }
         (None, None) => {
@@ -137,25 +137,25 @@ fn top(fabric: &Fabric) -> TierId {
     if fabric.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
 }
 
-/// Adds the NICs or ports if only one node is left. For [`Sort::Part`] and [`Sort::Cable`] the node itself is removed.
-fn with_nics(names: Vec<String>, fabric: &Fabric, sort: Sort) -> Vec<String> {
+/// Adds the NICs or ports if only one node is left. For [`NameKind::Part`] and [`NameKind::Cable`] the node itself is removed.
+fn with_nics(names: Vec<String>, fabric: &Fabric, sort: NameKind) -> Vec<String> {
     let [name] = names.as_slice() else { return names };
-    if sort == Sort::Node || fabric.topology().naming.parse_node(name).is_none() {
+    if sort == NameKind::Node || fabric.topology().naming.parse_node(name).is_none() {
         return names;
     }
     let below = nics(fabric, name, &format!("{name}/"), sort);
-    let node = (!matches!(sort, Sort::Part | Sort::Cable)).then(|| name.clone());
+    let node = (!matches!(sort, NameKind::Part | NameKind::Cable)).then(|| name.clone());
     node.into_iter().chain(below).collect()
 }
 
 /// NICs of a node, their ports, or both, depending on `sort`.
-fn nics(fabric: &Fabric, node: &str, typed: &str, sort: Sort) -> Vec<String> {
+fn nics(fabric: &Fabric, node: &str, typed: &str, sort: NameKind) -> Vec<String> {
     let topology = fabric.topology();
     let Some(node) = topology.naming.parse_node(node).filter(|node| fabric.has_node(*node)) else {
         return Vec::new();
     };
     let numbers = (0..topology.hosts.nics_per_node).filter(|nic| fabric.has_nic(topology.nic_of(node, *nic)));
-    let (are_nics, are_ports) = (matches!(sort, Sort::Nic | Sort::Failing), sort != Sort::Nic);
+    let (are_nics, are_ports) = (matches!(sort, NameKind::Nic | NameKind::Failing), sort != NameKind::Nic);
     let mut names = Vec::new();
     for number in numbers {
         if are_nics {
@@ -204,22 +204,29 @@ mod tests {
     #[test]
     fn names_of_a_large_fabric_are_few() {
         let plan = plan("reference/mrc-8x512.yaml");
-        for sort in [Sort::Nic, Sort::Node, Sort::Switch, Sort::Cable, Sort::Part, Sort::Failing] {
+        for sort in [
+            NameKind::Nic,
+            NameKind::Node,
+            NameKind::Switch,
+            NameKind::Cable,
+            NameKind::Part,
+            NameKind::Failing,
+        ] {
             for typed in ["", "s", "su0", "su001-n0", "p", "p3-", "p3-t0-", "p3-t0-017", "p3-t0-017--"] {
                 let found = of(plan.fabric(), typed, sort);
                 assert!(found.len() <= 2 * NAMES_MAX, "{sort:?} {typed}: {}", found.len());
                 assert!(found.iter().all(|name| name.starts_with(typed)), "{sort:?} {typed}: {found:?}");
             }
         }
-        assert_eq!(of(plan.fabric(), "p3-t0-51", Sort::Switch), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
-        assert_eq!(of(plan.fabric(), "p3-t0-017", Sort::Cable), ["p3-t0-017", "p3-t0-017--"]);
-        assert_eq!(of(plan.fabric(), "p3-t1-005", Sort::Cable), ["p3-t1-005"]);
+        assert_eq!(of(plan.fabric(), "p3-t0-51", NameKind::Switch), ["p3-t0-510", "p3-t0-511", "p3-t0-512"]);
+        assert_eq!(of(plan.fabric(), "p3-t0-017", NameKind::Cable), ["p3-t0-017", "p3-t0-017--"]);
+        assert_eq!(of(plan.fabric(), "p3-t1-005", NameKind::Cable), ["p3-t1-005"]);
         assert_eq!(
-            of(plan.fabric(), "p3-t0-017--p3-t1-25", Sort::Part).last().map(String::as_str),
+            of(plan.fabric(), "p3-t0-017--p3-t1-25", NameKind::Part).last().map(String::as_str),
             Some("p3-t0-017--p3-t1-256")
         );
-        assert_eq!(of(plan.fabric(), "p9", Sort::Failing), [""; 0]);
-        assert_eq!(of(plan.fabric(), "plane=", Sort::Part).len(), 8);
+        assert_eq!(of(plan.fabric(), "p9", NameKind::Failing), [""; 0]);
+        assert_eq!(of(plan.fabric(), "plane=", NameKind::Part).len(), 8);
     }
 
     #[test]
@@ -227,10 +234,10 @@ mod tests {
         let plan = plan("reference/mrc-8x512.yaml");
         let node = "su001-n001";
         let nics = ["su001-n001", "su001-n001/nic0", "su001-n001/nic1", "su001-n001/nic2", "su001-n001/nic3"];
-        assert_eq!(of(plan.fabric(), node, Sort::Nic), nics);
-        assert_eq!(of(plan.fabric(), node, Sort::Node), [node]);
-        assert_eq!(of(plan.fabric(), "su001-n001/nic2.p7", Sort::Part), ["su001-n001/nic2.p7"]);
-        assert_eq!(of(plan.fabric(), "su001-n001/nic9", Sort::Nic), [""; 0]);
+        assert_eq!(of(plan.fabric(), node, NameKind::Nic), nics);
+        assert_eq!(of(plan.fabric(), node, NameKind::Node), [node]);
+        assert_eq!(of(plan.fabric(), "su001-n001/nic2.p7", NameKind::Part), ["su001-n001/nic2.p7"]);
+        assert_eq!(of(plan.fabric(), "su001-n001/nic9", NameKind::Nic), [""; 0]);
     }
 
     /// With inconsistent counts, as in a file that is being edited, there are few names or none.
@@ -252,7 +259,7 @@ mod tests {
             let Some(fabric) = front::outline(text.as_bytes()) else { continue };
             named += 1;
             for typed in ["", "z", "p0-t2-001", "z0-p0-t0-001--", "z0-p0-t1-001--", "z0-su001-n001/"] {
-                assert!(of(&fabric, typed, Sort::Failing).len() <= 4 * NAMES_MAX, "{text}{typed}");
+                assert!(of(&fabric, typed, NameKind::Failing).len() <= 4 * NAMES_MAX, "{text}{typed}");
             }
         }
         assert!(named > 0);
@@ -261,9 +268,15 @@ mod tests {
     #[test]
     fn what_is_not_there_has_no_name() {
         let plan = plan("examples/exceptions.yaml");
-        assert_eq!(of(plan.fabric(), "p0-t1-12", Sort::Switch).last().map(String::as_str), Some("p0-t1-127"));
-        assert_eq!(of(plan.fabric(), "p1-t1-12", Sort::Switch).last().map(String::as_str), Some("p1-t1-128"));
-        assert_eq!(of(plan.fabric(), "p0-t0-007--p0-t1-128", Sort::Cable), [""; 0]);
-        assert_eq!(of(plan.fabric(), "su003-n017", Sort::Failing), [""; 0]);
+        assert_eq!(
+            of(plan.fabric(), "p0-t1-12", NameKind::Switch).last().map(String::as_str),
+            Some("p0-t1-127")
+        );
+        assert_eq!(
+            of(plan.fabric(), "p1-t1-12", NameKind::Switch).last().map(String::as_str),
+            Some("p1-t1-128")
+        );
+        assert_eq!(of(plan.fabric(), "p0-t0-007--p0-t1-128", NameKind::Cable), [""; 0]);
+        assert_eq!(of(plan.fabric(), "su003-n017", NameKind::Failing), [""; 0]);
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope};
+use closc_paths::{Header, Kind, PlaneAt, Reason, Scope, TableDenial};
 use closc_plan::{Destination, PathKind, PathTable, ProbeKind};
 use closc_topology::{SegmentPlan, Usid};
 
@@ -76,9 +76,9 @@ fn address(table: &PathTable<'_>, list: &[Usid]) -> u128 {
     u128::from(table.segments.address(list))
 }
 
-fn denied(denied: &closc_plan::DeniedPaths) -> Denied {
+fn denied(denied: &closc_plan::DeniedPaths) -> TableDenial {
     let scope = denied.scope;
-    Denied {
+    TableDenial {
         plane: denied.plane.0,
         reason: match denied.reason {
             closc_plan::Reason::Absent => Reason::Absent,

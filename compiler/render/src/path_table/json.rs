@@ -126,9 +126,9 @@ fn destination(table: &PathTable<'_>, destination: &Destination) -> form::Destin
     }
 }
 
-fn denied(denied: &DeniedPaths) -> form::Denied {
+fn denied(denied: &DeniedPaths) -> form::DeniedElement {
     let Scope { source, uplinks, t1_uplinks, zone, group, downlink } = denied.scope;
-    form::Denied {
+    form::DeniedElement {
         plane: denied.plane.0,
         source_downlink: source.map(|d| d + 1),
         t0_uplinks: uplinks,
@@ -166,7 +166,7 @@ pub(crate) fn qos_of(profile: &Profile, payload_mtu: u16) -> form::Qos {
         profile: profile.name().as_str().into(),
         payload_mtu,
         classes: classes.collect(),
-        trimmed: profile.trimming().map(|trimming| form::Trimmed {
+        trimmed: profile.trimming().map(|trimming| form::TrimmedDscp {
             fabric_dscp: trimming.fabric_dscp.get(),
             last_hop_dscp: trimming.last_hop_dscp.get(),
         }),

@@ -7,20 +7,20 @@ use crate::row::{Row, Value};
 use crate::table::Table;
 
 /// A table as CSV.
-pub(super) struct Delimited<W: io::Write> {
+pub(super) struct DelimitedWriter<W: io::Write> {
     out: csv::Writer<W>,
 }
 
-impl<W: io::Write> Delimited<W> {
+impl<W: io::Write> DelimitedWriter<W> {
     /// Starts with the names of the columns.
     pub(super) fn new(table: Table, out: W) -> io::Result<Self> {
         let mut out = csv::Writer::from_writer(out);
         out.write_record(table.columns().iter().map(|(name, _)| name))?;
-        Ok(Delimited { out })
+        Ok(DelimitedWriter { out })
     }
 }
 
-impl<W: io::Write> Writer for Delimited<W> {
+impl<W: io::Write> Writer for DelimitedWriter<W> {
     fn row(&mut self, row: &Row) -> io::Result<()> {
         for value in row.values() {
             match value {

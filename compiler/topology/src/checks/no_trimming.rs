@@ -1,7 +1,7 @@
 //! E0703: a profile trims packets, and a platform cannot.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::{SkuFeature, Standing};
+use closc_platform::{FeatureSupport, SkuFeature};
 
 use crate::draft::Draft;
 use crate::field;
@@ -30,12 +30,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
         let platform = &hardware.platform;
         let (what, reason) = match hardware.standing(SkuFeature::Trimming) {
-            Standing::Has | Standing::Assumed(..) => continue,
-            Standing::Missing => (format!("`{}`", platform.id), None),
-            Standing::Lacking(hwsku, reason) if platform.features.trimming => {
+            FeatureSupport::Has | FeatureSupport::Assumed(..) => continue,
+            FeatureSupport::Missing => (format!("`{}`", platform.id), None),
+            FeatureSupport::Lacking(hwsku, reason) if platform.features.trimming => {
                 (format!("`{}` with hwsku `{hwsku}`", platform.id), Some(reason))
             }
-            Standing::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
+            FeatureSupport::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
         };
         let message = format!("{what} cannot trim packets, but QoS profile `{}` requires it", profile.name());
         let mut diagnostic =

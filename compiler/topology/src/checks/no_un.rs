@@ -2,7 +2,7 @@
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::{SkuFeature, Standing};
+use closc_platform::{FeatureSupport, SkuFeature};
 
 use crate::checks::or_routing;
 use crate::draft::Draft;
@@ -28,12 +28,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let platform = &hardware.platform;
         let (what, reason) = match hardware.standing(SkuFeature::Segments) {
-            Standing::Has | Standing::Assumed(..) => continue,
-            Standing::Missing => (format!("`{}`", platform.id), None),
-            Standing::Lacking(hwsku, reason) if platform.features.un => {
+            FeatureSupport::Has | FeatureSupport::Assumed(..) => continue,
+            FeatureSupport::Missing => (format!("`{}`", platform.id), None),
+            FeatureSupport::Lacking(hwsku, reason) if platform.features.un => {
                 (format!("`{}` with hwsku `{hwsku}`", platform.id), Some(reason))
             }
-            Standing::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
+            FeatureSupport::Lacking(_, reason) => (format!("`{}`", platform.id), Some(reason)),
         };
         let able = hardware.able(draft.catalogue, SkuFeature::Segments);
         let message = format!("{what} cannot forward uSIDs: it has no uN");

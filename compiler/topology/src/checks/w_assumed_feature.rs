@@ -2,7 +2,7 @@
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use closc_platform::{SkuFeature, Standing};
+use closc_platform::{FeatureSupport, SkuFeature};
 
 use crate::checks::or_routing;
 use crate::draft::{Draft, Hardware};
@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let trims = draft.qos.as_ref().is_ok_and(|profile| profile.trimming().is_some());
     for hardware in &draft.hardware {
         if draft.routing.is_source_routed()
-            && let Standing::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Segments)
+            && let FeatureSupport::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Segments)
         {
             let others = &[Routing::EcmpStatic, Routing::BgpUnnumbered];
             let help = or_routing("use one of these", "", draft, others);
@@ -40,7 +40,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         if trims
             && hardware.platform.buffer.is_some()
-            && let Standing::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Trimming)
+            && let FeatureSupport::Assumed(hwsku, reason) = hardware.standing(SkuFeature::Trimming)
         {
             let found = finding(draft, hardware, (SkuFeature::Trimming, "trims packets"), (hwsku, reason));
             let found =

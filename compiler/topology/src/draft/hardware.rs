@@ -6,7 +6,8 @@ use std::sync::Arc;
 use closc_diagnostics::Span;
 use closc_platform::capability::Capability;
 use closc_platform::{
-    Balance, BalanceFact, Breakout, Catalogue, GroupWidth, Limit, Os, Platform, Release, SkuFeature, Standing,
+    Balance, BalanceFact, Breakout, Catalogue, FeatureSupport, GroupWidth, Limit, Os, Platform, Release,
+    SkuFeature,
 };
 use closc_qos::units::Speed;
 
@@ -82,7 +83,7 @@ impl Hardware {
     }
 
     /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
-    pub(crate) fn standing(&self, feature: SkuFeature) -> Standing<'_> {
+    pub(crate) fn standing(&self, feature: SkuFeature) -> FeatureSupport<'_> {
         self.platform.standing(feature, self.os, self.breakouts())
     }
 

@@ -8,12 +8,12 @@ use crate::model::cabling::{Kind, SwitchId};
 use crate::model::device::DeviceBalance;
 use crate::model::fabric::Fabric;
 use crate::model::fact::FactKind;
-use crate::model::stated::{Stated, StatedBalance};
+use crate::model::stated::{StatedBalance, StatedValues};
 use crate::model::switch::Switch;
 use crate::rules::hash::BALANCE;
 
 /// Compares every switch with the manifest.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };

@@ -18,7 +18,7 @@ use crate::model::device::Mac;
 use crate::model::fabric::Fabric;
 use crate::model::fact::{FactKind, Term};
 use crate::model::segment::Tier;
-use crate::model::stated::{Counts, Stated, StatedAddresses, StatedManagement};
+use crate::model::stated::{Counts, StatedAddresses, StatedManagement, StatedValues};
 use crate::model::switch::Switch;
 use crate::rules::addresses::{MANAGEMENT, PLACE};
 
@@ -26,7 +26,7 @@ use crate::rules::addresses::{MANAGEMENT, PLACE};
 pub(crate) type Zones = [Option<u8>];
 
 /// Checks every switch, and that cables inside a zone connect switches of the same zone.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Zones) -> Findings {
+pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, counts: &Counts, zones: &Zones) -> Findings {
     let mut findings = Findings::default();
     check_common_zones(fabric, zones, &mut findings);
     if stated.addresses.is_none() {
@@ -46,7 +46,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Z
 }
 
 /// Finds the zone of each T0 and T1. Switches outside zones, or without addresses of their own, have none.
-pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -> Vec<Option<u8>> {
+pub(crate) fn zones(fabric: &Fabric, stated: Option<&StatedValues>, counts: &Counts) -> Vec<Option<u8>> {
     let pools = Pools::of(fabric, stated, counts);
     let zone = |(at, switch): (usize, &Option<Switch>)| {
         let said = tally(fabric, &pools, (SwitchId(at as u32), switch.as_ref()?));
@@ -88,7 +88,7 @@ struct Pools<'s> {
 }
 
 impl<'s> Pools<'s> {
-    fn of(fabric: &Fabric, all: Option<&'s Stated>, counts: &Counts) -> Self {
+    fn of(fabric: &Fabric, all: Option<&'s StatedValues>, counts: &Counts) -> Self {
         let stated = all.and_then(|all| all.addresses.as_ref());
         let listed = all.map(|all| &all.management);
         let [device_bits, index_bits] = match stated.and_then(|stated| stated.widths) {

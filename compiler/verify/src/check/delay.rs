@@ -19,7 +19,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
-use crate::model::stated::{Stated, StatedPort, StatedSwitch};
+use crate::model::stated::{StatedPort, StatedSwitch, StatedValues};
 use crate::model::switch::Switch;
 use crate::model::tools::NodeTools;
 use crate::rules::hosts::NODE_DELAY;
@@ -33,7 +33,7 @@ const LIGHT_PER_KM: u64 = 2 * 5_051;
 const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
 
 /// Checks the delays that all tables of a zone share.
-pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &mut Findings) {
     let Some(stated) = stated.filter(|_| fabric.judged_groups().next().is_some()) else { return };
     let mut zones: BTreeMap<u16, &Group> = BTreeMap::new();
     for group in &fabric.groups {
@@ -46,7 +46,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
 
 /// Returns the possible stated values for the T0s of a group. If T0s are not read, these are the values of the only
 /// stated T0, and none if several are stated.
-fn stated_t0s<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Vec<&'s StatedSwitch> {
+fn stated_t0s<'s>(fabric: &Fabric, stated: &'s StatedValues, group: &Group) -> Vec<&'s StatedSwitch> {
     let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
     let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
     own.find(|own| !own.is_empty()).unwrap_or_else(|| {
@@ -55,7 +55,7 @@ fn stated_t0s<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Vec<&'s
     })
 }
 
-fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings) {
+fn zone(fabric: &Fabric, stated: &StatedValues, group: &Group, findings: &mut Findings) {
     let Some(delay) = &group.delay else { return };
     // The longest path may be in any plane.
     let bounds = if fabric.slice.is_whole() {
@@ -77,14 +77,19 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
 }
 
 /// Returns the largest packet and the lowest speed of all stated ports.
-pub(crate) fn slowest(stated: &Stated) -> (u16, u32) {
+pub(crate) fn slowest(stated: &StatedValues) -> (u16, u32) {
     let ports = || stated.switches.iter().flat_map(|switch| &switch.ports);
     let mtu = ports().map(|port| port.mtu).max().unwrap_or(0);
     (mtu, ports().map(|port| port.speed_mbps).min().unwrap_or(1))
 }
 
 /// Checks the delays in files of nodes.
-pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
+pub(crate) fn nodes(
+    fabric: &Fabric,
+    stated: Option<&StatedValues>,
+    tools: &[NodeTools],
+    findings: &mut Findings,
+) {
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
     let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
@@ -119,7 +124,7 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
 /// different hardware, the T0 may be one that the node is not connected to.
 fn with_ports_alike<'s>(
     fabric: &Fabric,
-    stated: &'s Stated,
+    stated: &'s StatedValues,
     t0: (SwitchId, &Switch),
 ) -> Vec<(&'s StatedSwitch, &'s StatedPort)> {
     let down = |t0: &'s StatedSwitch| t0.ports.iter().find(|port| port.down);
@@ -130,7 +135,7 @@ fn with_ports_alike<'s>(
 }
 
 /// Returns the queue of data, as stated for nodes.
-fn data_queue(stated: &Stated) -> Option<u8> {
+fn data_queue(stated: &StatedValues) -> Option<u8> {
     let point = usize::from(stated.hosts.as_ref()?.data_dscp);
     let tc = stated.qos.dscp.get(point)?;
     stated.qos.classes.iter().find(|class| class.tc == *tc).map(|class| class.queue)
@@ -204,7 +209,7 @@ pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
 /// Returns the shortest and the longest cable of each kind. Includes the lengths that the manifest states, because
 /// cable lists omit absent cables, possibly the longest ones.
-pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
+pub(crate) fn lengths(cabling: &Cabling, stated: Option<&StatedValues>) -> Lengths {
     let stated = || stated.iter().flat_map(|stated| &stated.cables);
     [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {
         let listed = cabling.cables().filter(|cable| cable.kind == kind).map(|cable| u64::from(cable.meters));

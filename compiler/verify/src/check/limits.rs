@@ -7,14 +7,14 @@ use closc_platform::Hardware;
 use crate::finding::{Findings, Violation};
 use crate::model::fabric::Fabric;
 use crate::model::fact::FactKind;
-use crate::model::stated::Stated;
+use crate::model::stated::StatedValues;
 use crate::rules::limits::{FIT, HARDWARE};
 
 /// Checks that the hardware of all switches is known and that their tables fit it.
 pub(crate) fn check(
     fabric: &Fabric,
     known: &BTreeMap<String, Hardware>,
-    stated: Option<&Stated>,
+    stated: Option<&StatedValues>,
     findings: &mut Findings,
 ) {
     let stated: BTreeSet<&str> =

@@ -5,11 +5,11 @@
 
 use crate::model::cabling::{Cable, DeviceId, End, Kind};
 use crate::model::fabric::Fabric;
-use crate::model::stated::{Stated, StatedSwitch};
+use crate::model::stated::{StatedSwitch, StatedValues};
 use crate::model::switch::Switch;
 
 /// Returns whether the port of a switch negotiates over copper; `None` if its driver decides.
-pub(crate) fn of(fabric: &Fabric, stated: Option<&Stated>, end: End) -> Option<bool> {
+pub(crate) fn of(fabric: &Fabric, stated: Option<&StatedValues>, end: End) -> Option<bool> {
     let switch = switch(fabric, end)?;
     let default = by_release(switch, stated)?;
     let by_driver = || stated.is_some_and(|stated| negotiates_by_driver(switch, stated));
@@ -17,7 +17,7 @@ pub(crate) fn of(fabric: &Fabric, stated: Option<&Stated>, end: End) -> Option<b
 }
 
 /// Returns what is wrong with the ends of a cable.
-pub(crate) fn fault(fabric: &Fabric, stated: Option<&Stated>, cable: &Cable) -> Option<String> {
+pub(crate) fn fault(fabric: &Fabric, stated: Option<&StatedValues>, cable: &Cable) -> Option<String> {
     if !cable.copper {
         return [cable.lower, cable.upper].into_iter().find_map(|end| over_optics(fabric, end));
     }
@@ -56,14 +56,14 @@ fn explicit(fabric: &Fabric, end: End) -> Option<bool> {
 }
 
 /// Returns whether the driver of a switch lets ports negotiate without a setting.
-fn negotiates_by_driver(switch: &Switch, stated: &Stated) -> bool {
+fn negotiates_by_driver(switch: &Switch, stated: &StatedValues) -> bool {
     let is_own = |own: &&StatedSwitch| Some(&*own.hardware) == switch.hardware.as_deref();
     stated.switches.iter().filter(is_own).any(|own| own.states_autoneg)
 }
 
 /// Returns whether ports negotiate without a setting. Only languages that state the speed decide about it.
-fn by_release(switch: &Switch, stated: Option<&Stated>) -> Option<bool> {
+fn by_release(switch: &Switch, stated: Option<&StatedValues>) -> Option<bool> {
     let os = switch.language.os();
-    let negotiates = |stated: &Stated| stated.switches.iter().any(|own| own.os == os && own.negotiates);
+    let negotiates = |stated: &StatedValues| stated.switches.iter().any(|own| own.os == os && own.negotiates);
     stated.filter(|_| switch.language.wire[0]).map(negotiates)
 }

@@ -21,7 +21,7 @@ use crate::model::fabric::Fabric;
 use crate::model::network::{Interface, MAIN, NicTables, NodeNetwork, NodeRouteAction, TableRoute};
 use crate::model::place::Place;
 use crate::model::segment::Layout;
-use crate::model::stated::Stated;
+use crate::model::stated::StatedValues;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
 /// By cable, the NIC at its lower end as in the path tables: its address, and the first segment of its paths over the
@@ -47,7 +47,7 @@ fn expected_routes(fabric: &Fabric, nics: &NicCables) -> ExpectedRoutes {
 /// Checks the networks of all nodes.
 pub(crate) fn check(
     fabric: &Fabric,
-    stated: Option<&Stated>,
+    stated: Option<&StatedValues>,
     nics: &NicCables,
     networks: &[(NodeId, NodeNetwork)],
     findings: &mut Findings,
@@ -73,7 +73,7 @@ pub(crate) fn check(
 /// Checks the network of a node.
 fn node(
     fabric: &Fabric,
-    stated: Option<&Stated>,
+    stated: Option<&StatedValues>,
     wanted: &ExpectedRoutes,
     (id, network): (NodeId, &NodeNetwork),
     findings: &mut Findings,
@@ -111,7 +111,7 @@ impl Port<'_> {
 /// The node that is checked.
 struct Work<'a> {
     fabric: &'a Fabric,
-    stated: Option<&'a Stated>,
+    stated: Option<&'a StatedValues>,
     wanted: &'a ExpectedRoutes,
     id: NodeId,
     name: &'a str,

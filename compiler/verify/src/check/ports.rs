@@ -14,7 +14,7 @@ use crate::read::linux::place as linux;
 use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR, WIRE};
 
 /// Compares the two ends of every cable.
-pub(crate) fn check(fabric: &Fabric, stated: Option<&stated::Stated>) -> Findings {
+pub(crate) fn check(fabric: &Fabric, stated: Option<&stated::StatedValues>) -> Findings {
     (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
         .map(CableId)
@@ -26,7 +26,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&stated::Stated>) -> Finding
         .reduce(Findings::default, Findings::merge)
 }
 
-fn cable(fabric: &Fabric, stated: Option<&stated::Stated>, id: CableId, findings: &mut Findings) {
+fn cable(fabric: &Fabric, stated: Option<&stated::StatedValues>, id: CableId, findings: &mut Findings) {
     let cable = &fabric.cabling.cable(id);
     let [lower, upper] = [cable.lower, cable.upper].map(|end| (end, fabric.end_state(end)));
     if let (Some(a), Some(b)) = (lower.1, upper.1)

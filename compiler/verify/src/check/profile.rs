@@ -6,7 +6,7 @@ use crate::model::device::Wire;
 use crate::model::fabric::Fabric;
 use crate::model::fact::FactKind;
 use crate::model::segment::Tier;
-use crate::model::stated::{Stated, StatedPort, StatedSwitch};
+use crate::model::stated::{StatedPort, StatedSwitch, StatedValues};
 use crate::model::switch::{EndState, Switch};
 use crate::rules::ports::PROFILE;
 
@@ -15,7 +15,7 @@ use crate::rules::ports::PROFILE;
 const RS_LANE_MBPS: u32 = 25_000;
 
 /// Compares every switch with the manifest.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(tier) = switch.tier else { continue };
@@ -39,7 +39,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 /// differently, the split that fits most of its ports is used.
 pub(crate) fn own<'s>(
     fabric: &Fabric,
-    stated: &'s Stated,
+    stated: &'s StatedValues,
     switch: (SwitchId, &Switch),
     tier: Tier,
 ) -> Option<&'s StatedSwitch> {
@@ -50,7 +50,7 @@ pub(crate) fn own<'s>(
 /// speed of a port.
 pub(crate) fn candidates<'s>(
     fabric: &Fabric,
-    stated: &'s Stated,
+    stated: &'s StatedValues,
     (id, switch): (SwitchId, &Switch),
     tier: Tier,
 ) -> Vec<&'s StatedSwitch> {

@@ -16,7 +16,7 @@ use crate::model::fact::FactKind;
 use crate::model::group::{Group, TrafficClass};
 use crate::model::language::{Language, Numbering};
 use crate::model::qos::{PortQos, difference};
-use crate::model::stated::{Stated, StatedQos};
+use crate::model::stated::{StatedQos, StatedValues};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
@@ -41,7 +41,7 @@ struct PortGroup {
 }
 
 /// Returns whether the fabric also marks on ports to NICs.
-fn marks_last_hop(stated: Option<&Stated>) -> bool {
+fn marks_last_hop(stated: Option<&StatedValues>) -> bool {
     let t0s = stated.into_iter().flat_map(|stated| &stated.switches).filter(|switch| switch.tier == "t0");
     t0s.flat_map(|switch| &switch.ports).any(|port| port.down && !port.marks.is_empty())
 }
@@ -53,7 +53,7 @@ const CODE_POINTS: &str = "dscp_to_tc_map";
 const TRIMMED: &str = "tc_to_dscp_map";
 
 /// Checks all ports.
-pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: Option<&StatedValues>, findings: &mut Findings) {
     let sorts: Vec<PortGroup> = fabric
         .cabling
         .switch_ids()
@@ -416,7 +416,7 @@ type PortKind<'a> = (&'static Language, &'a str, Place, Wire, u32);
 type PortCounts = Vec<(Place, Wire, u32, u64)>;
 
 /// Returns the hardware of a switch: the one that its files name, or else the one in the manifest.
-fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a Stated>, id: SwitchId) -> Option<&'a str> {
+fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a StatedValues>, id: SwitchId) -> Option<&'a str> {
     let switch = fabric.switch(id)?;
     let in_manifest = || Some(&*profile::own(fabric, stated?, (id, switch), switch.tier?)?.hardware);
     switch.hardware.as_deref().or_else(in_manifest)
@@ -424,7 +424,7 @@ fn hardware<'a>(fabric: &'a Fabric, stated: Option<&'a Stated>, id: SwitchId) ->
 
 /// Checks that equal ports have equal settings; those of the majority are the intended ones.
 fn compare_equal_ports(
-    (fabric, stated): (&Fabric, Option<&Stated>),
+    (fabric, stated): (&Fabric, Option<&StatedValues>),
     sorts: &[PortGroup],
     findings: &mut Findings,
 ) {

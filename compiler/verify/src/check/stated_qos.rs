@@ -17,7 +17,7 @@ use crate::model::fabric::Fabric;
 use crate::model::fact::FactKind;
 use crate::model::language::{Numbering, Quality};
 use crate::model::qos::PortQos;
-use crate::model::stated::{Stated, StatedClass, StatedPort, StatedQos, StatedSwitch};
+use crate::model::stated::{StatedClass, StatedPort, StatedQos, StatedSwitch, StatedValues};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{COUNTERS, STATED};
 use remaining_buffer::RemainingBuffer;
@@ -51,7 +51,7 @@ fn differs(setting: impl Into<String>, message: impl Into<String>) -> Difference
 }
 
 /// Compares every switch with the manifest.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findings) {
     let mut sound = HashSet::new();
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
@@ -82,7 +82,12 @@ struct PortKey {
     has_pools: bool,
 }
 
-fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated), findings: &mut Findings) {
+fn counters(
+    fabric: &Fabric,
+    id: SwitchId,
+    (switch, stated): (&Switch, &StatedValues),
+    findings: &mut Findings,
+) {
     let qos = &stated.qos;
     let own = switch.tier.and_then(|tier| own(fabric, stated, (id, switch), tier));
     let on: HashSet<&str> = switch.counters.iter().map(|(name, _)| name.as_str()).collect();
@@ -125,7 +130,7 @@ fn pools(
 fn ports(
     fabric: &Fabric,
     id: SwitchId,
-    (switch, stated): (&Switch, &Stated),
+    (switch, stated): (&Switch, &StatedValues),
     (ranked, room): (bool, Option<RemainingBuffer>),
     (sound, findings): (&mut HashSet<PortKey>, &mut Findings),
 ) {

@@ -14,7 +14,7 @@ use crate::model::cabling::NodeId;
 use crate::model::fabric::Fabric;
 use crate::model::network::NodeNetwork;
 use crate::model::place::Place;
-use crate::model::stated::{Stated, StatedHosts, StatedQos};
+use crate::model::stated::{StatedHosts, StatedQos, StatedValues};
 use crate::model::tools::{NicQos, NodeTools, Settings};
 use crate::read::library::TOPOLOGY;
 use crate::read::{nccl, nic_qos};
@@ -24,7 +24,7 @@ use crate::rules::hosts::{LIBRARY, NIC_QOS};
 /// Checks the files of all nodes.
 pub(crate) fn check(
     fabric: &Fabric,
-    stated: Option<&Stated>,
+    stated: Option<&StatedValues>,
     (tools, networks): (&[NodeTools], &[(NodeId, NodeNetwork)]),
     findings: &mut Findings,
 ) {

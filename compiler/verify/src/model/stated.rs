@@ -1,6 +1,6 @@
 //! Values of the manifest about the fabric: required contents of the files, independent of their agreement.
 
 pub(crate) use closc_artefacts::{
-    BgpTimers, Counts, Stated, StatedAddresses, StatedBalance, StatedBuffer, StatedClass, StatedHosts,
-    StatedManagement, StatedPort, StatedQos, StatedSwitch, StatedWiring,
+    BgpTimers, Counts, StatedAddresses, StatedBalance, StatedBuffer, StatedClass, StatedHosts,
+    StatedManagement, StatedPort, StatedQos, StatedSwitch, StatedValues, StatedWiring,
 };

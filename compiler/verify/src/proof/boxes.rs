@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use closc_paths::{Denied, Kind};
+use closc_paths::{Kind, TableDenial};
 
 /// Fields of a path: sending NIC's downlink, T0 uplink, T1 uplink, zone, group, receiving NIC's downlink.
 pub(crate) const FIELDS: usize = 6;
@@ -39,7 +39,7 @@ pub(crate) struct Denials {
 
 impl Denials {
     /// Takes the denials of a plane.
-    pub(crate) fn new<'a>(denied: impl Iterator<Item = &'a Denied>, domain: [u16; FIELDS]) -> Self {
+    pub(crate) fn new<'a>(denied: impl Iterator<Item = &'a TableDenial>, domain: [u16; FIELDS]) -> Self {
         let mut this = Denials { domain, ..Denials::default() };
         for denied in denied {
             let s = denied.scope;
@@ -130,8 +130,10 @@ mod tests {
     const DOMAIN: [u16; FIELDS] = [2, 3, 2, 2, 2, 2];
 
     fn denials(scopes: &[Scope]) -> Denials {
-        let all: Vec<Denied> =
-            scopes.iter().map(|scope| Denied { plane: 0, reason: Reason::Absent, scope: *scope }).collect();
+        let all: Vec<TableDenial> = scopes
+            .iter()
+            .map(|scope| TableDenial { plane: 0, reason: Reason::Absent, scope: *scope })
+            .collect();
         Denials::new(all.iter(), DOMAIN)
     }
 

@@ -69,7 +69,7 @@ impl DistanceCounts {
 /// Counts all paths.
 pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     let parts = |which| {
-        ways.judged.iter().map(|plane| Counting { fabric, ways, plane: *plane, which }.parts()).fold(
+        ways.judged.iter().map(|plane| PathCounter { fabric, ways, plane: *plane, which }.parts()).fold(
             DistanceCounts::default(),
             |sum, part| DistanceCounts {
                 local: sum.local + part.local,
@@ -89,7 +89,7 @@ pub(crate) fn count(fabric: &Fabric, ways: &PathCables) -> PathCounts {
     }
 }
 
-struct Counting<'a> {
+struct PathCounter<'a> {
     fabric: &'a Fabric,
     ways: &'a PathCables,
     plane: usize,
@@ -99,7 +99,7 @@ struct Counting<'a> {
 /// NICs by the cables of their group, for one zone and direction.
 type Classes = BTreeMap<Bits, u128>;
 
-impl Counting<'_> {
+impl PathCounter<'_> {
     fn bits(&self, direction: &Direction, len: usize) -> Bits {
         let mut bits = Bits::new(len);
         for at in 0..len {

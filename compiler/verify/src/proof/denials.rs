@@ -4,7 +4,7 @@
 //! the uplinks, the receiver's cable. A denial (a box of paths) is therefore correct if all its choices for one of the
 //! parts are bad. Conversely, a bad part is a box that must be denied.
 
-use closc_paths::{Denied, Kind, Reason};
+use closc_paths::{Kind, Reason, TableDenial};
 use rayon::prelude::*;
 
 use super::boxes::{ALL, Box6, DOWNLINK, Denials, GROUP, SOURCE, T1_UPLINK, UPLINK, ZONE};
@@ -24,7 +24,7 @@ pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings 
         .map(|at| {
             let mut findings = Findings::default();
             let group = &fabric.groups[at / planes];
-            let all: Vec<Denied> = group.table().denied().collect();
+            let all: Vec<TableDenial> = group.table().denied().collect();
             let plane = ways.judged[at % planes];
             let in_plane = all.iter().filter(|denied| usize::from(denied.plane) == plane);
             let header = *group.table().header();
@@ -171,7 +171,7 @@ impl Work<'_> {
     }
 
     /// Checks that a denial covers only bad paths.
-    fn denied_is_bad(&mut self, number: usize, denied: &Denied) {
+    fn denied_is_bad(&mut self, number: usize, denied: &TableDenial) {
         let (rule, least, why) = match denied.reason {
             Reason::Absent => (&WASTED, Level::Missing, "denies paths as absent that arrive"),
             Reason::Drained => (&IDLE, Level::Drained, "denies paths as drained that cross no drained cable"),
@@ -191,7 +191,7 @@ impl Work<'_> {
         }
     }
 
-    fn in_scope(&self, denied: &Denied, to: &Group) -> bool {
+    fn in_scope(&self, denied: &TableDenial, to: &Group) -> bool {
         let s = denied.scope;
         let kind = self.kind(to);
         s.zone.is_none_or(|zone| zone == to.zone)
@@ -202,7 +202,7 @@ impl Work<'_> {
 
     /// Returns the state of the best path of a denial towards a group. Parts are independent, so the best path uses the
     /// best of each part, and has the state of the worst of these.
-    fn path_level(&self, denied: &Denied, to: usize) -> Level {
+    fn path_level(&self, denied: &TableDenial, to: usize) -> Level {
         let s = denied.scope;
         let target = &self.fabric.groups[to];
         let (own, there) = (self.ways.group(self.at, self.plane), self.ways.group(to, self.plane));
@@ -220,11 +220,11 @@ impl Work<'_> {
         source.max(middle).max(receiver)
     }
 
-    fn uplinks(&self, denied: &Denied) -> impl Iterator<Item = usize> + use<> {
+    fn uplinks(&self, denied: &TableDenial) -> impl Iterator<Item = usize> + use<> {
         range(denied.scope.uplinks, self.ways.numbers.uplinks)
     }
 
-    fn far_level(&self, denied: &Denied, to: usize) -> Level {
+    fn far_level(&self, denied: &TableDenial, to: usize) -> Level {
         let numbers = self.ways.numbers;
         let zone = self.fabric.groups[to].zone;
         let (Some(out), Some(into)) =

@@ -83,8 +83,9 @@ fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
 
 /// Returns whether any table declares an absence in a plane. The exact denials are compared with lost paths.
 pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
-    let absent =
-        |denied: closc_paths::Denied| denied.plane == plane && denied.reason == closc_paths::Reason::Absent;
+    let absent = |denied: closc_paths::TableDenial| {
+        denied.plane == plane && denied.reason == closc_paths::Reason::Absent
+    };
     fabric.groups.iter().any(|group| group.table().denied().any(absent))
 }
 

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use closc_paths::{Denied, Kind, Table};
+use closc_paths::{Kind, Table, TableDenial};
 use rayon::prelude::*;
 
 use super::load::{LoadCounts, LoadSums, STEPS_MAX, Tiers};
@@ -114,7 +114,7 @@ struct Senders<'a> {
     group: &'a Group,
     table: Table<'a>,
     plane: u8,
-    denied: Vec<Denied>,
+    denied: Vec<TableDenial>,
     /// Groups by the denials on paths to their NICs, with the number of those NICs.
     towards: BTreeMap<DenialKey, Vec<(usize, u64)>>,
 }
@@ -123,19 +123,19 @@ impl<'a> Senders<'a> {
     fn new(fabric: &'a Fabric, plane: usize, at: usize, group: &'a Group) -> Self {
         let table = group.table();
         let plane = plane as u8;
-        let denied: Vec<Denied> = table.denied().filter(|denied| denied.plane == plane).collect();
+        let denied: Vec<TableDenial> = table.denied().filter(|denied| denied.plane == plane).collect();
         let mut towards: BTreeMap<DenialKey, Vec<(usize, u64)>> = BTreeMap::new();
         // Without denials, traffic to all groups of a zone is equal, so groups are not examined one by one.
         let others = if denied.is_empty() { &[][..] } else { &fabric.groups[..] };
         for (to, other) in others.iter().enumerate().filter(|(to, _)| *to != at) {
             let far = u8::from(other.zone != group.zone);
-            let named = |denied: &Denied| {
+            let named = |denied: &TableDenial| {
                 denied.scope.zone.is_none_or(|zone| zone == other.zone)
                     && denied.scope.group.is_none_or(|number| number == other.group)
                     && (far == 1 || denied.scope.t1_uplinks.is_none())
             };
             let met = |downlink: Option<u16>| -> Vec<u16> {
-                let is_met = |denied: &Denied| {
+                let is_met = |denied: &TableDenial| {
                     named(denied) && denied.scope.downlink.is_none_or(|d| Some(d) == downlink)
                 };
                 (0..).zip(&denied).filter(|(_, denied)| is_met(denied)).map(|(at, _)| at).collect()

@@ -16,7 +16,7 @@ use crate::model::cabling::{Cable, Cabling, DeviceId, End, Kind, List, NodeId, S
 use crate::model::names::Names;
 use crate::model::place::Place;
 use crate::model::segment::Tier;
-use crate::model::stated::Stated;
+use crate::model::stated::StatedValues;
 use crate::read::error::ReadError;
 use crate::read::media;
 use crate::rules::cabling::{REACH, ROWS, STATED};
@@ -32,7 +32,7 @@ pub(crate) struct Lists<'s> {
 
 impl<'s> Lists<'s> {
     /// Starts with the switches and nodes that have a folder; switches are in order.
-    pub(crate) fn new(switches: Vec<SmolStr>, hosts: &[&str], stated: Option<&'s Stated>) -> Self {
+    pub(crate) fn new(switches: Vec<SmolStr>, hosts: &[&str], stated: Option<&'s StatedValues>) -> Self {
         let reader = Reader::new(&switches, stated);
         let mut lists = Lists { reader, switches, nodes: Vec::new(), read: Vec::new() };
         for name in hosts {
@@ -101,7 +101,7 @@ pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
 
 struct Reader<'s> {
     /// Values of the manifest about the fabric.
-    stated: Option<&'s Stated>,
+    stated: Option<&'s StatedValues>,
     names: Names,
     parties: HashMap<SmolStr, DeviceId>,
     /// Tier and plane of each switch, by its first cable, and the place of that row.
@@ -116,7 +116,7 @@ struct Reader<'s> {
 const CABLES_MAX: u32 = 1 << 16;
 
 impl<'s> Reader<'s> {
-    fn new(switches: &[SmolStr], stated: Option<&'s Stated>) -> Self {
+    fn new(switches: &[SmolStr], stated: Option<&'s StatedValues>) -> Self {
         let switch = |(at, name): (usize, &SmolStr)| (name.clone(), DeviceId::Switch(SwitchId(at as u32)));
         Reader {
             stated,

@@ -3,7 +3,7 @@
 use closc_artefacts::StatedPort;
 
 use crate::model::cabling::Kind;
-use crate::model::stated::Stated;
+use crate::model::stated::StatedValues;
 
 /// Reach in metres by the first letters of a medium's name, which precede the number of lanes, as in `dr4`. `None`:
 /// unlimited.
@@ -57,7 +57,7 @@ pub(super) struct Lane {
 }
 
 /// Returns the slowest serial lane at the lower end of a kind of cable (at its upper end for NICs).
-pub(super) fn lane(stated: &Stated, kind: Kind) -> Option<Lane> {
+pub(super) fn lane(stated: &StatedValues, kind: Kind) -> Option<Lane> {
     let (tier, down) = match kind {
         Kind::NicT0 => ("t0", true),
         Kind::T0T1 => ("t0", false),
@@ -81,7 +81,7 @@ pub(super) fn is_uncoded(medium: &str) -> bool {
 }
 
 /// Returns why a cable is not one of those in the manifest.
-pub(super) fn not_stated(stated: &Stated, kind: &str, medium: &str, meters: u32) -> Option<String> {
+pub(super) fn not_stated(stated: &StatedValues, kind: &str, medium: &str, meters: u32) -> Option<String> {
     let alike = || stated.cables.iter().filter(|cable| cable.kind == kind);
     if alike().any(|cable| cable.medium == medium && cable.meters == u64::from(meters)) {
         return None;
@@ -157,7 +157,7 @@ mod tests {
             let port =
                 StatedPort { down: true, speed_mbps: gigabits * 1_000, lanes, ..StatedPort::default() };
             let t0 = StatedSwitch { tier: "t0".into(), ports: vec![port], ..StatedSwitch::default() };
-            let lane = lane(&Stated { switches: vec![t0], ..Stated::default() }, Kind::NicT0);
+            let lane = lane(&StatedValues { switches: vec![t0], ..StatedValues::default() }, Kind::NicT0);
             assert_eq!(too_long(medium, most, lane), None, "{gigabits}G {lanes} {medium}");
             let message = too_long(medium, most + 1, lane).unwrap();
             assert!(message.contains(&format!("{most} m at the most")), "{message}");
@@ -172,7 +172,7 @@ mod tests {
             medium: medium.to_owned(),
         };
         let cables = [cable("nic-t0", 3, "dac"), cable("nic-t0", 5, "aoc"), cable("t0-t1", 30, "dr4")];
-        let stated = Stated { cables: cables.into_iter().collect(), ..Stated::default() };
+        let stated = StatedValues { cables: cables.into_iter().collect(), ..StatedValues::default() };
         assert_eq!(not_stated(&stated, "nic-t0", "dac", 3), None);
         assert_eq!(not_stated(&stated, "nic-t0", "aoc", 5), None);
         for (kind, medium, meters) in [("nic-t0", "aoc", 3), ("nic-t0", "dac", 2), ("t0-t1", "fr4", 30)] {

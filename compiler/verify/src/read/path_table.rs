@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::path_table::{self as form, Document, DocumentError};
-use closc_paths::{Choice, Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
+use closc_paths::{Choice, Header, Kind, PlaneAt, Reason, Scope, Table, TableDenial};
 use ipnet::Ipv6Net;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -349,8 +349,8 @@ impl FormComparison<'_> {
     }
 
     fn denied<D>(&mut self, document: &Document<D>, table: &Table<'_>) {
-        let json: Vec<Option<Denied>> = document.denied.iter().map(denied).collect();
-        let binary: Vec<Option<Denied>> = table.denied().map(Some).collect();
+        let json: Vec<Option<TableDenial>> = document.denied.iter().map(denied).collect();
+        let binary: Vec<Option<TableDenial>> = table.denied().map(Some).collect();
         let list = || vec!["\"denied\":".to_owned()];
         self.equal(&json.len(), &binary.len(), || ("the number of denials".into(), list().into()));
         for (entry, (json, binary)) in document.denied.iter().zip(json.iter().zip(&binary)) {
@@ -376,13 +376,13 @@ fn group_prefix(header: &Header, zone: u16, group: u16) -> Ipv6Net {
     Ipv6Net::new_assert(inner(header, zone, group, 0).mapped(), 64).trunc()
 }
 
-fn denied(entry: &form::Denied) -> Option<Denied> {
+fn denied(entry: &form::DeniedElement) -> Option<TableDenial> {
     // Names count from 1, fields of entropy values from 0.
     let from_one = |value: Option<u16>| match value {
         Some(value) => value.checked_sub(1).map(Some),
         None => Some(None),
     };
-    Some(Denied {
+    Some(TableDenial {
         plane: entry.plane,
         reason: match entry.reason.as_str() {
             "absent" => Reason::Absent,

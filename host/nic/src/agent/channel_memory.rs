@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use closc_budget::{Account, Overdrawn};
+use closc_budget::{Account, ChargeError};
 use closc_paths::Table;
 use closc_paths_engine::Capacity;
 
@@ -214,8 +214,10 @@ impl Agent {
             && let Err(full) = self.room.arriving.charge(address, growth)
         {
             let from = match full {
-                Overdrawn::All { largest } if largest != address => self.by_address.get(&largest).copied()?,
-                Overdrawn::All { .. } | Overdrawn::Peer => channel,
+                ChargeError::All { largest } if largest != address => {
+                    self.by_address.get(&largest).copied()?
+                }
+                ChargeError::All { .. } | ChargeError::Peer => channel,
             };
             let except = (from == channel).then_some(chunk.write);
             if !self.channels[from].arriving.forget_oldest(except) {

@@ -4,7 +4,7 @@
 //! its last path. Invariants: one NIC represents all NICs to which the same denials apply, so the work grows with the
 //! number of denials. Destinations that have no path before the denial are ignored.
 
-use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
+use closc_paths::{Destination, Kind, Reason, Scope, Table, TableDenial};
 
 /// A denial: a plane, or `None` for all planes, and a scope within it.
 pub(super) type Denial = (Option<u8>, Scope);
@@ -83,7 +83,7 @@ impl Sender<'_> {
             let choice = self.table.choice(entropy);
             let covers = |(plane, scope): &Denial| {
                 let plane = plane.unwrap_or(choice.plane);
-                Denied { plane, reason: Reason::Drained, scope: *scope }.covers(
+                TableDenial { plane, reason: Reason::Drained, scope: *scope }.covers(
                     to.kind,
                     self.downlink,
                     place,

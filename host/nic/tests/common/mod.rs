@@ -8,7 +8,7 @@ use closc_nic::batch::{BATCH, Batch};
 use closc_nic::region::Region;
 use closc_nic::wire::{self, Identity, NextHeader, Sequence};
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Header, Kind, PlaneAt, Reason, Scope, Table};
+use closc_paths::{Header, Kind, PlaneAt, Reason, Scope, Table, TableDenial};
 
 pub(crate) const PLANES: u8 = 4;
 pub(crate) const UPLINKS: u16 = 4;
@@ -133,8 +133,8 @@ fn written(group: u16, planes: &[u8], fabric: &str, nics: u16) -> Vec<u8> {
     write(&header, &body)
 }
 
-fn of_plane(plane: u8) -> Denied {
-    Denied { plane, reason: Reason::Drained, scope: Scope::default() }
+fn of_plane(plane: u8) -> TableDenial {
+    TableDenial { plane, reason: Reason::Drained, scope: Scope::default() }
 }
 
 /// A cable between switches, by plane, group of the T0 and uplink; or the cable of a NIC, by plane and group.

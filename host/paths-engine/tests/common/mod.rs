@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use closc_paths::write::{Body, write};
-use closc_paths::{Denied, Header, Kind, PlaneAt};
+use closc_paths::{Header, Kind, PlaneAt, TableDenial};
 
 /// Relevant parts of a table.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub(crate) struct Shape {
     pub(crate) active: u16,
     pub(crate) backup: u16,
     pub(crate) min_active: u16,
-    pub(crate) denied: Vec<Denied>,
+    pub(crate) denied: Vec<TableDenial>,
 }
 
 impl Default for Shape {

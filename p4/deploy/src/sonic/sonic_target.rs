@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use closc_artefacts::carriers::Missed;
+use closc_artefacts::carriers::UndeliveredFile;
 use closc_sonic::{
     Action, Bounce, Change, ConfigDb, Content, Entry, Estimate, Field, Method, Operation, Overlay, Patch,
     Reason, change, owned, owned_part,
@@ -41,7 +41,7 @@ pub(crate) struct SonicPlan {
     /// The change of `frr.conf`, if it differs.
     pub(crate) routing: Option<RoutingPlan>,
     /// Files of the tree that no transport of the switch carries.
-    pub(crate) missed: Vec<Missed>,
+    pub(crate) missed: Vec<UndeliveredFile>,
 }
 
 /// Target state of a switch.

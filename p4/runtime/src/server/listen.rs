@@ -28,7 +28,7 @@ use super::authority::ScannedConnection;
 use super::limits::Limits;
 use super::preface::preface;
 use super::request::{Place, WatchedBody};
-use super::roster::{ConnectionPlace, Ender, Roster, Side};
+use super::roster::{ConnectionPlace, EndSender, Roster, Side};
 use super::tls::Acceptor;
 
 /// HTTP/2 windows of a stream and of a connection: the bytes that a client may send before the server has read them.
@@ -157,7 +157,7 @@ impl Places {
 
     /// Waits for a place for a connection. If all connections have requests, one whose requests are all stalled is
     /// ended.
-    async fn connection(&self, ender: &Ender) -> ConnectionPlace {
+    async fn connection(&self, ender: &EndSender) -> ConnectionPlace {
         let _turn = self.turn.lock().await;
         loop {
             let seat = self.connections.take(ender).or_else(|| {
@@ -204,7 +204,7 @@ pub async fn serve<S>(
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(stream) => {
-                    let ender = Ender::new();
+                    let ender = EndSender::new();
                     // This never fails, because the oldest handshake ends if all places are taken.
                     if let Some(seat) = server.places.openings.take(&ender) {
                         let server = Arc::clone(&server);
@@ -244,7 +244,7 @@ fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
 /// handshakes.
 async fn connection<S>(
     server: Arc<Server<S>>,
-    (ender, opening): (Ender, ConnectionPlace),
+    (ender, opening): (EndSender, ConnectionPlace),
     stream: Box<dyn Stream>,
     closing: watch::Receiver<bool>,
 ) where
@@ -286,7 +286,7 @@ async fn connection<S>(
 
 /// Runs a connection until it ends or must end. After the server is asked to stop, it runs until all its requests are
 /// answered.
-async fn drive<F>(served: F, ender: &Ender, mut closing: watch::Receiver<bool>)
+async fn drive<F>(served: F, ender: &EndSender, mut closing: watch::Receiver<bool>)
 where
     F: Future + GracefulConnection,
 {
@@ -367,7 +367,7 @@ impl http_body::Body for CountedBody {
 
 async fn answer<S>(
     server: Arc<Server<S>>,
-    ender: Ender,
+    ender: EndSender,
     busy: RequestGuard,
     request: http::Request<Body>,
 ) -> Result<http::Response<CountedBody>, Infallible>

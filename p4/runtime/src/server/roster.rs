@@ -18,15 +18,15 @@ fn crowd(limit: usize) -> usize {
 
 /// A handle that ends a connection. Every clone can end it.
 #[derive(Debug, Clone)]
-pub(super) struct Ender(watch::Sender<bool>);
+pub(super) struct EndSender(watch::Sender<bool>);
 
-impl Ender {
+impl EndSender {
     pub(super) fn new() -> Self {
-        Ender(watch::Sender::new(false))
+        EndSender(watch::Sender::new(false))
     }
 
     /// Returns whether two handles end the same connection.
-    fn is(&self, other: &Ender) -> bool {
+    fn is(&self, other: &EndSender) -> bool {
         self.0.same_channel(&other.0)
     }
 
@@ -54,7 +54,7 @@ pub(super) enum Side {
 struct PlaceState {
     /// When each side stalled, if it is stalled.
     still: [Option<Instant>; 2],
-    ender: Ender,
+    ender: EndSender,
 }
 
 impl PlaceState {
@@ -85,7 +85,7 @@ impl Places {
     fn longest_idle_of_crowd(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
         let still =
             |taken: &PlaceState| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
-        let mut connections: Vec<(&Ender, usize, Instant, u64)> = Vec::new();
+        let mut connections: Vec<(&EndSender, usize, Instant, u64)> = Vec::new();
         for (id, taken) in &self.taken {
             let Some(since) = still(taken) else { continue };
             match connections.iter_mut().find(|(ender, ..)| ender.is(&taken.ender)) {
@@ -97,7 +97,7 @@ impl Places {
             }
         }
         let most =
-            |connection: &&(&Ender, usize, Instant, u64)| (connection.1, std::cmp::Reverse(connection.2));
+            |connection: &&(&EndSender, usize, Instant, u64)| (connection.1, std::cmp::Reverse(connection.2));
         connections.iter().max_by_key(most).map(|(_, places, _, id)| (*places, *id))
     }
 }
@@ -121,11 +121,11 @@ impl Roster {
 
     /// Takes a place, which counts as stalled until [`ConnectionPlace::move_on`]. Returns `None` if all places are taken
     /// and none can be freed.
-    pub(super) fn take(&self, ender: &Ender) -> Option<ConnectionPlace> {
+    pub(super) fn take(&self, ender: &EndSender) -> Option<ConnectionPlace> {
         self.take_at(Instant::now(), ender)
     }
 
-    fn take_at(&self, now: Instant, ender: &Ender) -> Option<ConnectionPlace> {
+    fn take_at(&self, now: Instant, ender: &EndSender) -> Option<ConnectionPlace> {
         let mut places = self.lock();
         if places.taken.len() >= self.limit {
             let id = places.victim(now, self.grace, self.limit)?;
@@ -142,12 +142,12 @@ impl Roster {
 
     /// Ends a connection whose places have all been stalled for at least the grace period, and frees the places. Among
     /// several, it ends the one that made progress least recently.
-    pub(super) fn longest_idle(&self) -> Option<Ender> {
+    pub(super) fn longest_idle(&self) -> Option<EndSender> {
         self.longest_idle_at(Instant::now())
     }
 
-    fn longest_idle_at(&self, now: Instant) -> Option<Ender> {
-        let mut connections: Vec<(&Ender, Option<Instant>)> = Vec::new();
+    fn longest_idle_at(&self, now: Instant) -> Option<EndSender> {
+        let mut connections: Vec<(&EndSender, Option<Instant>)> = Vec::new();
         let mut places = self.lock();
         for taken in places.taken.values() {
             let still = taken.still_since();
@@ -168,7 +168,7 @@ impl Roster {
     }
 
     /// Frees the places of a connection that has to end.
-    pub(super) fn free(&self, ender: &Ender) {
+    pub(super) fn free(&self, ender: &EndSender) {
         self.lock().taken.retain(|_, taken| !taken.ender.is(ender));
     }
 
@@ -236,13 +236,13 @@ mod tests {
     #[tokio::test]
     async fn who_stands_still_for_longest_makes_room_after_the_grace() {
         let roster = Roster::new(2, GRACE);
-        let (first, second) = (Ender::new(), Ender::new());
+        let (first, second) = (EndSender::new(), EndSender::new());
         let one = roster.take(&first).expect("room");
         let two = roster.take(&second).expect("room");
         let now = Instant::now();
-        assert!(roster.take_at(now, &Ender::new()).is_none(), "both came just now");
+        assert!(roster.take_at(now, &EndSender::new()).is_none(), "both came just now");
         one.move_on(Side::Incoming);
-        let three = roster.take_at(now + GRACE, &Ender::new()).expect("the second stands still");
+        let three = roster.take_at(now + GRACE, &EndSender::new()).expect("the second stands still");
         second.ended().await;
         assert!(!*first.0.borrow());
         assert_eq!(roster.taken(), 2);
@@ -253,11 +253,11 @@ mod tests {
     #[tokio::test]
     async fn a_connection_with_many_places_makes_room_before_one_with_few() {
         let roster = Roster::new(3, GRACE);
-        let (few, many) = (Ender::new(), Ender::new());
+        let (few, many) = (EndSender::new(), EndSender::new());
         let seats = [roster.take(&few), roster.take(&many), roster.take(&many)];
         assert!(seats.iter().all(Option::is_some));
         let later = Instant::now() + GRACE;
-        assert!(roster.take_at(later, &Ender::new()).is_some());
+        assert!(roster.take_at(later, &EndSender::new()).is_some());
         many.ended().await;
         assert!(!*few.0.borrow());
     }
@@ -265,26 +265,28 @@ mod tests {
     #[tokio::test]
     async fn a_crowd_that_came_just_now_makes_room_at_once() {
         let roster = Roster::new(100, GRACE);
-        let (crowd, other) = (Ender::new(), Ender::new());
+        let (crowd, other) = (EndSender::new(), EndSender::new());
         let mut seats: Vec<_> = (0..9).map(|_| roster.take(&crowd).expect("room")).collect();
         seats.extend((0..91).map(|number| {
-            let seat = roster.take(&if number < 8 { other.clone() } else { Ender::new() }).expect("room");
+            let seat = roster.take(&if number < 8 { other.clone() } else { EndSender::new() }).expect("room");
             if number >= 8 {
                 seat.move_on(Side::Incoming);
             }
             seat
         }));
         let now = Instant::now();
-        seats.push(roster.take_at(now, &Ender::new()).expect("nine of one that all stand still are a crowd"));
+        seats.push(
+            roster.take_at(now, &EndSender::new()).expect("nine of one that all stand still are a crowd"),
+        );
         crowd.ended().await;
         assert!(!*other.0.borrow());
-        assert!(roster.take_at(now, &Ender::new()).is_none(), "eight are none");
+        assert!(roster.take_at(now, &EndSender::new()).is_none(), "eight are none");
     }
 
     #[tokio::test]
     async fn a_connection_with_a_place_that_moves_is_not_the_stillest() {
         let roster = Roster::new(8, GRACE);
-        let (one, two) = (Ender::new(), Ender::new());
+        let (one, two) = (EndSender::new(), EndSender::new());
         let seats = [&one, &one, &two].map(|ender| roster.take(ender).expect("room"));
         seats[0].move_on(Side::Incoming);
         let later = Instant::now() + GRACE;
@@ -299,11 +301,11 @@ mod tests {
     #[tokio::test]
     async fn who_moves_keeps_a_place() {
         let roster = Roster::new(1, GRACE);
-        let seat = roster.take(&Ender::new()).expect("room");
+        let seat = roster.take(&EndSender::new()).expect("room");
         seat.move_on(Side::Incoming);
         let later = Instant::now() + GRACE * 100;
         roster.end_still_at(later, GRACE);
-        assert!(roster.take_at(later, &Ender::new()).is_none());
+        assert!(roster.take_at(later, &EndSender::new()).is_none());
         seat.stand(Side::Outgoing);
         roster.end_still_at(later, GRACE);
         assert_eq!(roster.taken(), 0);

@@ -46,7 +46,7 @@ pub struct LinkCount {
 }
 
 #[derive(Clone, Debug)]
-struct Half {
+struct LinkHalf {
     peer: LinkEnd,
     up: bool,
     count: LinkCount,
@@ -79,7 +79,7 @@ pub(super) enum Destination {
 /// The links of a fabric, by switch and port.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    halves: Vec<Vec<Option<Half>>>,
+    halves: Vec<Vec<Option<LinkHalf>>>,
 }
 
 impl Links {
@@ -87,11 +87,11 @@ impl Links {
         self.halves.push(Vec::new());
     }
 
-    fn half(&self, end: LinkEnd) -> Option<&Half> {
+    fn half(&self, end: LinkEnd) -> Option<&LinkHalf> {
         self.halves.get(end.node.0 as usize)?.get(end.port as usize)?.as_ref()
     }
 
-    fn half_mut(&mut self, end: LinkEnd) -> Option<&mut Half> {
+    fn half_mut(&mut self, end: LinkEnd) -> Option<&mut LinkHalf> {
         self.halves.get_mut(end.node.0 as usize)?.get_mut(end.port as usize)?.as_mut()
     }
 
@@ -116,7 +116,7 @@ impl Links {
                 ports.resize(end.port as usize + 1, None);
             }
             ports[end.port as usize] =
-                Some(Half { peer, up: true, count: LinkCount::default(), loss: None, longest: None });
+                Some(LinkHalf { peer, up: true, count: LinkCount::default(), loss: None, longest: None });
         }
         Ok(())
     }

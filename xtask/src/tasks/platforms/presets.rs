@@ -184,7 +184,7 @@ fn settings(tables: &Value, port: &str) -> Settings {
 }
 
 /// A row of the table of differences.
-struct Stated {
+struct StatedDifference {
     hwskus: String,
     settings: Vec<String>,
     own: String,
@@ -192,7 +192,7 @@ struct Stated {
     was_met: bool,
 }
 
-impl Stated {
+impl StatedDifference {
     fn covers(&self, hwsku: &str, setting: &str, [own, theirs]: [Option<&String>; 2]) -> bool {
         let value = |stated: &str, found: Option<&String>| match stated {
             "any" => found.is_some(),
@@ -213,7 +213,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// The rows of the page: `| hwsku | setting | closc | hwsku | reason |`.
-fn stated() -> Vec<Stated> {
+fn stated() -> Vec<StatedDifference> {
     let text = fs::read_to_string(root().join(LANGUAGE)).expect("the page is there");
     let (_, table) = text.split_once("| hwsku | setting | closc |").expect("the page has the table");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
@@ -224,7 +224,7 @@ fn stated() -> Vec<Stated> {
         assert!(reason.len() > 20, "a reason: {line}");
         let settings = settings.split(", ").map(str::to_owned).collect();
         let [hwskus, own, theirs] = [hwskus, own, theirs].map(Clone::clone);
-        Stated { hwskus, settings, own, theirs, was_met: false }
+        StatedDifference { hwskus, settings, own, theirs, was_met: false }
     })
     .collect()
 }
@@ -238,7 +238,12 @@ fn ports(switch: &Value) -> Vec<&str> {
 }
 
 /// Counts equal settings of a port, and lists differences that no row covers.
-fn compare(hwsku: &str, port: &str, found: &[Settings; 2], stated: &mut [Stated]) -> (usize, Vec<String>) {
+fn compare(
+    hwsku: &str,
+    port: &str,
+    found: &[Settings; 2],
+    stated: &mut [StatedDifference],
+) -> (usize, Vec<String>) {
     let names: BTreeSet<&String> = found.iter().flat_map(Settings::keys).collect();
     let (mut equal, mut unstated) = (0, Vec::new());
     for name in names {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use closc_hwsku::{Derived, Sdk, Switch};
+use closc_hwsku::{DerivedPlatform, Sdk, Switch};
 use closc_platform::Catalogue;
 
 use super::git::Repository;
@@ -78,7 +78,8 @@ fn derived_entries_are_fresh() {
     let mut made = BTreeSet::new();
     for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
         let of = (&branches, &spectrums);
-        let Ok(Derived { id, text, .. }) = derive(&repository, of, switch, &mut BTreeSet::new()) else {
+        let Ok(DerivedPlatform { id, text, .. }) = derive(&repository, of, switch, &mut BTreeSet::new())
+        else {
             continue;
         };
         let path = root().join(FOLDER).join(format!("{id}.yaml"));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_artefacts::carriers::{Missed, Transport, missed};
+use closc_artefacts::carriers::{Transport, UndeliveredFile, missed};
 use closc_artefacts::paths;
 use closc_diagnostics::figures::counted;
 use closc_plan::Plan;
@@ -40,9 +40,9 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     let absent =
         written.iter().zip(&switches).map(|(made, switch)| (plan.os(*switch), made.absent.as_slice()));
     let absent = count_absent(absent);
-    let (written, missing): (Vec<Vec<String>>, Vec<Vec<Missed>>) =
+    let (written, missing): (Vec<Vec<String>>, Vec<Vec<UndeliveredFile>>) =
         written.into_iter().map(|made| (made.files, made.missed)).unzip();
-    let missing: BTreeSet<Missed> = missing.into_iter().flatten().collect();
+    let missing: BTreeSet<UndeliveredFile> = missing.into_iter().flatten().collect();
     let sonic: Vec<Switch> = switches
         .iter()
         .zip(&written)
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     }
     let mut files = written.concat();
     let notes = &mut Vec::new();
-    for Missed { file, instead } in missing {
+    for UndeliveredFile { file, instead } in missing {
         notes.push(format!("`{file}` is not among the files of ZTP: {instead}"));
     }
     if sonic.len() < switches.len() {
@@ -99,7 +99,7 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
 struct SwitchFiles {
     files: Vec<String>,
     /// Those that ZTP does not deliver.
-    missed: Vec<Missed>,
+    missed: Vec<UndeliveredFile>,
     /// Factory settings that its configuration lacks.
     absent: Vec<&'static FactorySetting>,
 }

@@ -13,14 +13,14 @@ use crate::model::fabric::Fabric;
 use crate::model::fact::{FactKind, Term};
 use crate::model::language::{Language, UnsupportedSetting};
 use crate::model::place::Place;
-use crate::model::stated::{BgpTimers, Stated};
+use crate::model::stated::{BgpTimers, StatedValues};
 use crate::rules::bgp::TIMES;
 
 /// Default seconds that a restart may take.
 const RESTART_S: u16 = 120;
 
 /// Compares the times of every switch with the manifest.
-pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+pub(crate) fn check(fabric: &Fabric, stated: &StatedValues, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
         findings.checked(&TIMES, 1);
         let Some(meant) = &stated.sessions else {

@@ -4,7 +4,7 @@
 use crate::check::profile::{own, port};
 use crate::model::cabling::SwitchId;
 use crate::model::fabric::Fabric;
-use crate::model::stated::{Stated, StatedBuffer};
+use crate::model::stated::{StatedBuffer, StatedValues};
 use crate::model::switch::Switch;
 
 /// Remaining buffer of a switch.
@@ -39,7 +39,7 @@ impl RemainingBuffer {
 pub(super) fn of(
     fabric: &Fabric,
     id: SwitchId,
-    (switch, stated): (&Switch, &Stated),
+    (switch, stated): (&Switch, &StatedValues),
 ) -> Option<RemainingBuffer> {
     let own = own(fabric, stated, (id, switch), switch.tier?)?;
     let buffer = own.buffer?;
