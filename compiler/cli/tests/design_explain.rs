@@ -30,7 +30,12 @@ fn a_fabric_outside_of_the_need_is_not_on_the_front() {
 #[test]
 fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {
     let place = Place::new();
-    let flags = "--nics 1024 --os eos --routing bgp-unnumbered --planes 8";
+    let own = place.ends(0, &["platforms", "th4-64x400g", "--yaml"]);
+    let own =
+        own.replacen("id: th4-64x400g", "id: site-box", 1).replacen("neighbours: 256", "neighbours: 90", 1);
+    place.write("site.yaml", &own);
+    let flags =
+        "--nics 1024 --os eos --routing bgp-unnumbered --planes 4 --platforms site.yaml --platform site-box";
     let found = place.json(0, &words(&format!("{flags} --show 32")));
     let rows = found["designs"].as_array().expect("a list");
     let is_assumed = |row: &&serde_json::Value| !row["assumed"].is_null();
