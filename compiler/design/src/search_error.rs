@@ -27,7 +27,9 @@ pub enum SearchError {
         meant: Option<String>,
     },
     /// No hardware is of this vendor.
-    #[error("no hardware of a vendor `{name}` in the catalogue; vendors are {known}")]
+    #[error(
+        "no hardware of a vendor `{name}` has a known buffer size; name a platform by `--platform`, or use a vendor of {known}"
+    )]
     Vendor {
         /// The name.
         name: String,

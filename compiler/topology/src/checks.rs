@@ -170,6 +170,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Severity, Span};
 use crate::draft::Draft;
 use crate::faults;
 
+pub(crate) use unknown_platform::names_rejected;
 pub use w_agent_values::AGENT_VALUES;
 
 /// The fabric that the examples of the rules change: two planes of full 256-port switches, without a finding.

@@ -60,8 +60,13 @@ pub fn lower_or_outline(
     if !diagnostics.has_errors() {
         let profile = draft.qos.clone().ok();
         let topology = profile.and_then(|profile| draft.finish(profile));
-        // A draft without faults lacks its hardware if the file of a site's platform was rejected. That file has the error.
-        return (topology.map_or(LoweringResult::Nothing, LoweringResult::Whole), diagnostics);
+        if topology.is_none() && checks::names_rejected(&draft) {
+            return (LoweringResult::Nothing, diagnostics);
+        }
+        return (
+            LoweringResult::Whole(topology.expect("a draft without faults has all its parts")),
+            diagnostics,
+        );
     }
     let outline = checks::only_settings(&diagnostics).then(|| draft.finish(Preset::None.profile())).flatten();
     (outline.map_or(LoweringResult::Nothing, LoweringResult::Outline), diagnostics)

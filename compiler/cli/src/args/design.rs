@@ -90,7 +90,7 @@ pub(crate) struct DesignArgs {
     /// Operating systems to try
     #[arg(long, value_name = "OS", value_delimiter = ',', default_value = HARDWARE, value_parser = basics::parse_os)]
     pub os: Vec<Os>,
-    /// Platforms to try [default: all hardware of the catalogue]
+    /// Platforms to try [default: all hardware with a known buffer size]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub platform: Vec<String>,
     /// Vendors of the hardware to try: `nvidia`, `arista` [default: all]

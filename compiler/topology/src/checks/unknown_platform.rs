@@ -125,6 +125,11 @@ fn either_of(names: &[&str]) -> String {
     }
 }
 
+/// Returns whether a platform is named whose file was rejected. The tier then has no hardware, and the file has the error.
+pub(crate) fn names_rejected(draft: &Draft<'_>) -> bool {
+    names(draft).any(|name| draft.catalogue.is_rejected(&name.value))
+}
+
 /// Returns every platform that is named, with its place.
 pub(super) fn names<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Spanned<SmolStr>> {
     let tiers = draft.tiers().map(|tier| &tier.name);
