@@ -277,6 +277,30 @@ mod tests {
         }
     }
 
+    /// Days of commits in sonic-buildimage: 4011f600 (202505), 98f71509 (master; 202605 starts on 3 June 2026), 2e1a5630
+    /// (202605) and 392079e0 (master), a732689e (202511, the first one with sonic-utilities 667f4b32).
+    #[test]
+    fn images_with_a_fault_are_named_by_branch_and_day() {
+        let of = |number: &str| {
+            let fault = Fault::all().iter().find(|fault| fault.source.ends_with(number)).unwrap();
+            let releases = ["202411", "202505", "202511", "202605", "master"];
+            let has = |release: &&str| fault.concerns_release(Os::Sonic, release.parse().unwrap());
+            let concerned = releases.into_iter().filter(has).collect::<Vec<_>>().join(" ");
+            (concerned, fault.images.clone().unwrap_or_default(), fault.impact)
+        };
+        let (releases, images, _) = of("#21423");
+        assert!(releases == "202411 202505" && images.contains("202505 before 15 June 2025"), "{images}");
+        let (releases, images, _) = of("#26959");
+        assert!(releases == "master" && images.contains("28 March to 14 May 2026"), "{images}");
+        let (releases, images, _) = of("#28463");
+        assert!(releases == "202605 master" && images.contains("202605 before 31 July 2026"), "{images}");
+        assert!(images.contains("master before 3 August 2026"), "{images}");
+        let (releases, images, _) = of("sonic-utilities#4226");
+        assert!(releases == "202411 202505 202511" && images.contains("20 February 2026"), "{images}");
+        // `frr_mgmt_framework_config` is written as false, and `separated` then stays what it is.
+        assert_eq!(of("#27547").2, Impact::Avoided);
+    }
+
     #[test]
     fn a_fault_is_of_releases_asics_and_output() {
         let catalogue = crate::Catalogue::builtin();
@@ -295,10 +319,11 @@ mod tests {
         }
         assert!(!hash.concerns(on, broadcom, &OutputFacts::default()));
         assert!(!hash.concerns((Os::Frr, Release::version(10, 5)), broadcom, &rendered));
-        // Branch 202505 has the fix since June 2025 (sonic-buildimage 22944, and 23056 in its place).
+        // Branch 202505 has the fix since 15 June 2025 (sonic-buildimage 22944).
         let kept = Fault::all().iter().find(|fault| fault.source.ends_with("#21423")).unwrap();
         assert!(kept.concerns_release(Os::Sonic, Release::Branch(202_411)));
-        assert!(!kept.concerns_release(Os::Sonic, Release::Branch(202_505)));
+        assert!(kept.concerns_release(Os::Sonic, Release::Branch(202_505)));
+        assert!(!kept.concerns_release(Os::Sonic, Release::Branch(202_511)));
         let ignored = Fault::all().iter().find(|fault| fault.source.ends_with("#23585")).unwrap();
         assert!(ignored.concerns_release(Os::Sonic, Release::Branch(202_505)));
         assert!(!ignored.concerns_release(Os::Sonic, Release::Branch(202_511)));
