@@ -76,6 +76,9 @@ pub struct Releases {
     /// The first release with a capability, by the key of the capability.
     #[serde(default)]
     since: BTreeMap<String, Release>,
+    /// The release of FRRouting in each release; if absent, both are the same.
+    #[serde(default)]
+    frr: BTreeMap<Release, Release>,
 }
 
 /// Behaviour of copper ports with the rendered configuration.
@@ -111,6 +114,11 @@ impl Releases {
     pub fn from_default(&self) -> impl Iterator<Item = Release> {
         let later = self.known.iter().copied().filter(|release| *release > self.default);
         std::iter::once(self.default).chain(later).filter(|release| *release != Release::Master)
+    }
+
+    /// Returns the release of FRRouting in a release.
+    pub fn frr(&self, release: Release) -> Release {
+        self.frr.get(&release).copied().unwrap_or(release)
     }
 
     /// Returns the first release with a capability, if not all known releases have it.
@@ -383,6 +391,8 @@ mod tests {
                 assert!(Capability::ALL.iter().any(|capability| capability.key() == key), "{key}");
                 assert!(releases.supports(*release), "{key}");
             }
+            let has_frr = releases.known.iter().all(|release| releases.frr.contains_key(release));
+            assert!(releases.frr.is_empty() || has_frr, "each release has one of FRRouting");
         }
     }
 

@@ -499,6 +499,25 @@ fn a_watchdog_looks_at_every_pausing_port() {
     }
 }
 
+/// FRR_VERSION in rules/frr.mk of each branch of sonic-buildimage.
+#[test]
+fn frr_conf_names_the_frr_of_the_release() {
+    for (release, frr) in [
+        ("202411", "10.0.1"),
+        ("202505", "10.3"),
+        ("202511", "10.4.1"),
+        ("202605", "10.5.4"),
+        ("master", "10.5.4"),
+    ] {
+        let text = small("th5-128x400g", "400G", "lossless", "bgp-unnumbered")
+            + &format!("releases: {{ sonic: \"{release}\" }}\n");
+        let path = "switches/p0-t0-001/frr.conf";
+        let conf = switches(&plan(&text)).into_iter().find(|artefact| artefact.path == path).unwrap();
+        let conf = String::from_utf8(conf.bytes).unwrap();
+        assert!(conf.contains(&format!("\nfrr version {frr}\n")), "{release}: {conf:.400}");
+    }
+}
+
 /// YANG does not detect a configuration mode that does not match the routing mode. Hashing is configured only if
 /// switches choose paths.
 #[test]

@@ -14,6 +14,7 @@
 
 use closc_artefacts::{Family, Prefix, Routing, paths};
 use closc_plan::{Connection, DeviceIntent, Locator, Peer, PortIntent, Srv6Intent};
+use closc_platform::Release;
 use serde::Serialize;
 
 use super::Target;
@@ -107,13 +108,19 @@ struct LocatorView {
     node_bits: u8,
 }
 
+/// Returns the release of FRRouting on a switch.
+fn frr_release(intent: &DeviceIntent<'_>) -> Option<Release> {
+    let release = intent.release?;
+    Some(intent.os.releases().map_or(release, |releases| releases.frr(release)))
+}
+
 impl<'a> View<'a> {
     pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Result<Self, RenderError> {
         let linked = |port: &'a PortIntent| Some(PortView::of(intent, port, port.connection.as_ref()?));
         Ok(View {
             name: &intent.name,
             fabric: intent.fabric,
-            release: intent.release.map(|release| release.to_string()).unwrap_or_default(),
+            release: frr_release(intent).map(|release| release.to_string()).unwrap_or_default(),
             bgpd: bgpd(intent.routing),
             multipath: intent.srv6.is_none(),
             is_ipv4: intent.system.loopback.family() == Family::V4,
