@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use closc_platform::{Maker, Release};
+use closc_platform::{CageSet, Maker, Release};
 
 use crate::panel::Panel;
 use crate::sdk::Sdk;
@@ -16,6 +16,8 @@ pub(crate) struct Sku {
     pub(crate) name: String,
     /// Ports and Mb/s, each once.
     pub(crate) breakouts: Vec<(u8, u32)>,
+    /// The cages of each split, unless all cages have it.
+    pub(crate) cages: BTreeMap<(u8, u32), Vec<u16>>,
     /// The first release with it, if some supported ones lack it.
     pub(crate) since: Option<Release>,
     pub(crate) sdk: Sdk,
@@ -29,6 +31,8 @@ pub(crate) struct Entry<'a> {
     /// Where its files are from.
     pub(crate) source: &'a str,
     pub(crate) platform: &'a str,
+    /// The first release with the box, if some supported ones lack it.
+    pub(crate) since: Option<Release>,
     pub(crate) maker: Option<Maker>,
     /// The ASIC of NVIDIA.
     pub(crate) spectrum: Option<&'a str>,
@@ -74,25 +78,51 @@ fn splits(of: &[(u8, u32)]) -> String {
     of.iter().copied().map(split).collect::<Vec<_>>().join(", ")
 }
 
+/// The cages of splits, as in `, cages: { 8x100G: "0-11", 2x400G: "12-13" }`.
+fn cages(of: &BTreeMap<(u8, u32), Vec<u16>>) -> String {
+    let of = of.iter().rev().filter_map(|(own, cages)| {
+        Some(format!("{}: \"{}\"", split(*own), CageSet::of(cages.iter().copied())?))
+    });
+    let of: Vec<String> = of.collect();
+    if of.is_empty() { String::new() } else { format!(", cages: {{ {} }}", of.join(", ")) }
+}
+
 impl Entry<'_> {
     /// Returns the YAML.
     pub(crate) fn text(&self) -> String {
         let Entry { id, source, panel, skus, .. } = self;
         let usual = &skus[0];
-        let default = usual.breakouts[0];
-        let ports = panel.cages.len() * usize::from(default.0);
+        let is_partial = usual.cages.values().map(Vec::len).sum::<usize>() < panel.cages.len();
+        let is_partial = is_partial && !usual.cages.is_empty();
+        let default = if is_partial { panel.breakouts[0] } else { usual.breakouts[0] };
+        let (counts, ports) = self.ports(if is_partial { None } else { Some(usual) }, default);
         let mut text = format!(
-            "id: {id}\ntitle: {}, {ports} ports of {}{}\nsources:\n  \
+            "id: {id}\ntitle: {}, {counts}{}\nsources:\n  \
              - \"{source}: port_config.ini, hwsku.json, platform.json, sai.profile, SDK files\"\n\
              os: [sonic]\n",
             usual.name,
-            speed(default.1),
             if panel.step > 1 { " on every other cage" } else { "" },
         );
         self.panel(&mut text, default);
         self.sonic(&mut text);
         self.limits(&mut text, ports);
         text
+    }
+
+    /// Counts the ports of a hwsku, or of the panel if all cages have the default split: in words, and in total.
+    fn ports(&self, usual: Option<&Sku>, default: (u8, u32)) -> (String, usize) {
+        let all = self.panel.cages.len();
+        let of = |split: (u8, u32)| {
+            let cages = usual.and_then(|sku| sku.cages.get(&split)).map_or(all, Vec::len);
+            (cages * usize::from(split.0), split.1)
+        };
+        let splits = usual.map_or_else(|| vec![default], |sku| sku.breakouts.clone());
+        let counts: Vec<(usize, u32)> = splits.into_iter().map(of).collect();
+        let words = counts.iter().enumerate().map(|(at, (ports, mbps))| {
+            format!("{ports} {}of {}", if at == 0 { "ports " } else { "" }, speed(*mbps))
+        });
+        let words: Vec<String> = words.collect();
+        (words.join(", "), counts.iter().map(|(ports, _)| ports).sum())
     }
 
     fn panel(&self, out: &mut String, default: (u8, u32)) {
@@ -157,6 +187,9 @@ impl Entry<'_> {
 
     fn sonic(&self, out: &mut String) {
         let _ = writeln!(out, "sonic:\n  hwsku: {}\n  platform: {}", self.skus[0].name, self.platform);
+        if let Some(since) = self.since {
+            let _ = writeln!(out, "  since: \"{since}\"");
+        }
         if let Some(maker) = self.maker {
             let _ = writeln!(out, "  asic: {}", maker.keyword());
         }
@@ -165,13 +198,19 @@ impl Entry<'_> {
         }
         let mut known = BTreeMap::new();
         for sku in self.skus {
-            known.entry(&sku.breakouts).or_insert(sku);
+            known.entry((&sku.breakouts, &sku.cages)).or_insert(sku);
         }
-        if known.len() > 1 || self.skus[0].breakouts.len() > 1 {
+        if known.len() > 1 || !self.skus[0].cages.is_empty() {
             let _ = writeln!(out, "  hwskus:");
-            for sku in self.skus.iter().filter(|sku| known[&sku.breakouts].name == sku.name) {
-                let _ =
-                    writeln!(out, "    - {{ breakouts: [{}], hwsku: {} }}", splits(&sku.breakouts), sku.name);
+            let is_known = |sku: &&Sku| known[&(&sku.breakouts, &sku.cages)].name == sku.name;
+            for sku in self.skus.iter().filter(is_known) {
+                let _ = writeln!(
+                    out,
+                    "    - {{ breakouts: [{}], hwsku: {}{} }}",
+                    splits(&sku.breakouts),
+                    sku.name,
+                    cages(&sku.cages)
+                );
             }
         }
         let claims: Vec<String> = known.values().filter_map(|sku| self.facts(sku)).collect();

@@ -49,6 +49,10 @@ pub struct Switch {
     skus: BTreeMap<String, Vec<Row>>,
     /// Mb/s of the other ports, which the ASIC has too.
     internal: BTreeMap<String, u64>,
+    /// Lanes of these ports.
+    internal_lanes: BTreeSet<u16>,
+    /// hwskus with ports of an older release, because those of this release are incomplete.
+    restored: BTreeSet<String>,
     /// hwskus whose ports cannot be read.
     unread: BTreeMap<String, UnreadableSku>,
 }
@@ -58,11 +62,13 @@ impl Switch {
     pub fn read(files: &dyn Files, folder: String, platform: String) -> Switch {
         let cages = sku::cages(files, &folder);
         let (mut skus, mut internal, mut unread) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut internal_lanes = BTreeSet::new();
         for name in files.names(&folder) {
             match sku::rows(files, &format!("{folder}/{name}"), &cages) {
                 Some(Ok(rows)) => {
                     let (inner, front): (Vec<Row>, Vec<Row>) =
                         rows.into_iter().partition(|row| row.is_internal);
+                    internal_lanes.extend(inner.iter().flat_map(|row| row.lanes.iter().copied()));
                     internal.insert(name.clone(), inner.iter().map(|row| u64::from(row.mbps)).sum());
                     skus.insert(name, front);
                 }
@@ -74,7 +80,30 @@ impl Switch {
         let maker = maker.and_then(|text| Maker::of_platform_asic(&text));
         let devices = files.text(&format!("{folder}/pcie.yaml")).unwrap_or_default();
         let logical_ports = asic::logical_ports(&devices);
-        Switch { folder, platform, maker, logical_ports, cages, skus, internal, unread }
+        let restored = BTreeSet::new();
+        Switch {
+            folder,
+            platform,
+            maker,
+            logical_ports,
+            cages,
+            skus,
+            internal,
+            internal_lanes,
+            restored,
+            unread,
+        }
+    }
+
+    /// Replaces the ports of each hwsku that lacks a port of a split cage by those of an older release.
+    pub fn restore_ports(&mut self, older: &Switch) {
+        for (name, rows) in &mut self.skus {
+            let known = older.skus.get(name).filter(|_| !panel::has_all_parts(rows, &self.cages));
+            if let Some(known) = known.filter(|known| panel::has_all_parts(known, &self.cages)) {
+                rows.clone_from(known);
+                self.restored.insert(name.clone());
+            }
+        }
     }
 
     /// Returns the bandwidth of its largest hwsku in Mb/s, internal ports included; `None` if no hwsku has a known one.
@@ -132,6 +161,8 @@ pub struct Origin<'a> {
     pub source: &'a str,
     /// The first release with each hwsku, for those that some supported releases lack.
     pub since: &'a BTreeMap<String, Release>,
+    /// The first release with the box, if some supported ones lack it.
+    pub platform_since: Option<Release>,
     /// The ASIC of NVIDIA, as in SONiC's `asic_table.j2`: `SPECTRUM-4`.
     pub spectrum: Option<&'a str>,
 }
@@ -147,13 +178,14 @@ pub struct DerivedPlatform {
 }
 
 impl Switch {
-    /// Derives the entry of a box. Properties of SDK files without an effect are added to `ignored`.
+    /// Derives the entries of a box, the usual one first. A second one has only the cages that hwskus use, if that is
+    /// every other cage. Properties of SDK files without an effect are added to `ignored`.
     pub fn derive(
         &self,
         files: &dyn Files,
         origin: &Origin<'_>,
         ignored: &mut BTreeSet<String>,
-    ) -> Result<DerivedPlatform, String> {
+    ) -> Result<Vec<DerivedPlatform>, String> {
         let asics = files.text(&format!("{}/asic.conf", self.folder)).unwrap_or_default();
         let counts = asics.lines().find_map(|line| line.strip_prefix("NUM_ASIC="));
         if let Some(count) = counts.filter(|count| *count != "1") {
@@ -169,10 +201,37 @@ impl Switch {
         if self.skus.is_empty() {
             return Err(notes.join("; "));
         }
-        let panel = panel::derive(self.cages.clone(), &self.skus, &usual)?;
+        notes.extend(self.restored.iter().map(|name| {
+            format!("hwsku {name}: it lacks a port of a cage, so its ports are those of an older release")
+        }));
+        let mut used = panel::derive(self.cages.clone(), &self.skus, &usual)?;
+        let mut found = Vec::new();
+        let is_front = |cage: &&Cage| !cage.lanes.iter().any(|lane| self.internal_lanes.contains(lane));
+        if used.step > 1
+            && let Ok(all) =
+                panel::of_all(self.cages.iter().filter(is_front).cloned().collect(), &self.skus, &usual)
+            && let Ok(entry) = self.entry(files, origin, ignored, (&all, &usual), notes.clone())
+        {
+            found.push(entry);
+            used.has_suffix = true;
+            notes.clear();
+        }
+        found.push(self.entry(files, origin, ignored, (&used, &usual), notes)?);
+        Ok(found)
+    }
+
+    /// Derives an entry with a panel.
+    fn entry(
+        &self,
+        files: &dyn Files,
+        origin: &Origin<'_>,
+        ignored: &mut BTreeSet<String>,
+        (panel, usual): (&Panel, &str),
+        mut notes: Vec<String>,
+    ) -> Result<DerivedPlatform, String> {
         let mut skus = Vec::new();
         for (name, rows) in &self.skus {
-            match sku(files, self, &panel, name, rows) {
+            match sku(files, self, panel, name, rows) {
                 Ok(sku) => skus.push(sku),
                 Err(reason) => notes.push(format!("hwsku {name}: {reason}")),
             }
@@ -183,7 +242,7 @@ impl Switch {
         }
         skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
         let maker = self.maker(&skus, &mut notes);
-        self.accepted(&panel, (skus, maker), notes, origin)
+        self.accepted(panel, (skus, maker), notes, origin)
     }
 
     /// Returns the maker of the ASIC, unless an SDK file is of another one than `platform_asic`.
@@ -205,19 +264,20 @@ impl Switch {
         mut notes: Vec<String>,
         origin: &Origin<'_>,
     ) -> Result<DerivedPlatform, String> {
-        let id = id(&self.platform);
         loop {
             if skus.is_empty() {
                 return Err(notes.join("; "));
             }
-            let Origin { source, spectrum, .. } = origin;
+            let Origin { source, platform_since, spectrum, .. } = origin;
+            let id = id(&self.platform, panel, &skus[0]);
             let entry = Entry {
                 id: &id,
                 source,
                 platform: &self.platform,
+                since: *platform_since,
                 maker,
                 spectrum: *spectrum,
-                logical_ports: self.logical_ports,
+                logical_ports: self.logical_ports.or(spectrum.and_then(asic::ports_of_spectrum)),
                 panel,
                 skus: &skus,
             };
@@ -235,9 +295,12 @@ impl Switch {
 
 /// A hwsku whose cages are split into equal ports.
 fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Result<Sku, String> {
-    let splits: Option<BTreeSet<(u8, u32)>> = panel::splits(rows, &panel.cages).into_iter().collect();
-    let splits = splits.ok_or("it has cages with ports of several kinds")?;
-    let mut breakouts: Vec<(u8, u32)> = splits.into_iter().collect();
+    let mut cages: BTreeMap<(u8, u32), Vec<u16>> = BTreeMap::new();
+    for (cage, split) in panel::splits(rows, &panel.cages) {
+        let split = split.ok_or("it has cages with ports of several kinds")?;
+        cages.entry(split).or_default().push(cage);
+    }
+    let mut breakouts: Vec<(u8, u32)> = cages.keys().copied().collect();
     breakouts.sort_by_key(|(ports, _)| std::cmp::Reverse(*ports));
     if breakouts.is_empty() {
         return Err("it has no ports on the panel".to_owned());
@@ -247,14 +310,19 @@ fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Ro
     }
     let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
     let states_autoneg = rows.iter().any(|row| row.states_autoneg);
-    Ok(Sku { name: name.to_owned(), breakouts, since: None, sdk, states_autoneg })
+    cages.retain(|_, of| of.len() < panel.cages.len());
+    Ok(Sku { name: name.to_owned(), breakouts, cages, since: None, sdk, states_autoneg })
 }
 
-/// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`.
-fn id(platform: &str) -> String {
+/// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`. The second entry of a box ends with its ports, as in
+/// `nvidia-sn5610n-256x100g`.
+fn id(platform: &str, panel: &Panel, usual: &Sku) -> String {
     let bare = platform.split_once('-').map_or(platform, |(_, bare)| bare);
     let bare = bare.strip_suffix("-r0").unwrap_or(bare).to_lowercase();
-    bare.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-").replace("--", "-")
+    let id = bare.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-").replace("--", "-");
+    let (ports, mbps) = usual.breakouts[0];
+    let ports = panel.cages.len() * usize::from(ports);
+    if panel.has_suffix { format!("{id}-{ports}x{}g", mbps / 1_000) } else { id }
 }
 
 /// Reads an entry as the catalogue does.

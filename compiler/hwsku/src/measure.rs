@@ -14,7 +14,7 @@ use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
 pub use command_output::{USUAL_OS, commands, measure_output};
 use serde_json::Value;
 
-use crate::{Files, Origin, Row, Switch, accept};
+use crate::{DerivedPlatform, Files, Origin, Row, Switch, accept};
 
 /// Prints the files that describe a switch and what its daemons report. Bytes are in base64.
 const SCRIPT: &str = r#"set -u
@@ -207,9 +207,12 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<MeasuredEntry, 
         let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
         let derived = switch.derive(
             answer,
-            &Origin { source: &source, since: &BTreeMap::new(), spectrum: None },
+            &Origin { source: &source, since: &BTreeMap::new(), platform_since: None, spectrum: None },
             &mut BTreeSet::new(),
         )?;
+        let lists = |entry: &DerivedPlatform| entry.text.contains(&format!("hwsku: {}", answer.hwsku));
+        let at = derived.iter().position(lists).unwrap_or(0);
+        let derived = derived.into_iter().nth(at).ok_or("no entry was derived")?;
         notes.extend(derived.notes);
         notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
         (derived.id, derived.text)

@@ -27,9 +27,11 @@ pub(crate) struct Panel {
     pub(crate) breakouts: Vec<(u8, u32)>,
     pub(crate) aliases: alias::Patterns,
     pub(crate) step: u16,
+    /// Whether the name of its entry ends with its ports, because another entry of the box has the bare name.
+    pub(crate) has_suffix: bool,
 }
 
-/// The panel of a box.
+/// The panel of the cages in use. A split of one cage can disable the next one, so that no hwsku has ports there.
 pub(crate) fn derive(
     cages: Vec<Cage>,
     skus: &BTreeMap<String, Vec<Row>>,
@@ -37,15 +39,42 @@ pub(crate) fn derive(
 ) -> Result<Panel, String> {
     let all = if cages.is_empty() { of_rows(skus) } else { cages };
     let (mut cages, lanes) = equal(all)?;
-    // A split of one cage can disable the next one, so that no hwsku has ports there.
     cages.retain(|cage| skus.values().flatten().any(|row| is_in(row, cage)));
+    of_cages((cages, lanes), skus, usual)
+}
+
+/// The panel of all cages, whether hwskus have ports there or not.
+pub(crate) fn of_all(
+    cages: Vec<Cage>,
+    skus: &BTreeMap<String, Vec<Row>>,
+    usual: &str,
+) -> Result<Panel, String> {
+    of_cages(equal(cages)?, skus, usual)
+}
+
+/// Returns whether the ports of each split cage have all of its lanes.
+pub(crate) fn has_all_parts(rows: &[Row], cages: &[Cage]) -> bool {
+    let full = |cage: &Cage| {
+        let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
+        let lanes: usize = own.iter().map(|row| row.lanes.len()).sum();
+        own.len() < 2 || lanes == cage.lanes.len()
+    };
+    cages.iter().all(full)
+}
+
+fn of_cages(
+    (cages, lanes): (Vec<Cage>, usize),
+    skus: &BTreeMap<String, Vec<Row>>,
+    usual: &str,
+) -> Result<Panel, String> {
     if let Some((lane, cage)) = cages.iter().find_map(|cage| Some((twice(&cage.lanes)?, cage))) {
         return Err(format!(
             "Ethernet{} has lane {lane} twice, and a port of closc has it once",
             cage.number
         ));
     }
-    let used: BTreeSet<(u8, u32)> = skus.values().flat_map(|rows| splits(rows, &cages)).flatten().collect();
+    let used: BTreeSet<(u8, u32)> =
+        skus.values().flat_map(|rows| splits(rows, &cages)).filter_map(|(_, split)| split).collect();
     let fastest = used.iter().map(|(_, mbps)| *mbps).max();
     // Every cage takes slower ports. Whether it takes the fastest ones is known only from its modes and hwskus.
     let is_everywhere = |split: &(u8, u32)| {
@@ -79,7 +108,7 @@ pub(crate) fn derive(
     if step == 0 || step > 16 || !even {
         return Err("numbers on the panel are not evenly spaced".to_owned());
     }
-    Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step })
+    Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step, has_suffix: false })
 }
 
 fn twice(lanes: &[u16]) -> Option<u16> {
@@ -146,10 +175,12 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
     Ok((own, *lanes))
 }
 
-/// The split of each cage in use; nothing for one with ports of two kinds.
-pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
-    let used = cages.iter().map(|cage| split_of(rows, cage)).filter(|used| *used != Use::Unused);
-    used.map(|used| if let Use::Split(split) = used { Some(split) } else { None }).collect()
+/// The split of each cage in use, with the place of the cage; no split for one with ports of two kinds.
+pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<(u16, Option<(u8, u32)>)> {
+    let used = (0..).zip(cages).map(|(at, cage)| (at, split_of(rows, cage)));
+    used.filter(|(_, used)| *used != Use::Unused)
+        .map(|(at, used)| (at, if let Use::Split(split) = used { Some(split) } else { None }))
+        .collect()
 }
 
 /// Use of a cage by ports.

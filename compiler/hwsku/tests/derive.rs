@@ -46,6 +46,13 @@ fn derived_of(
     more: &[(&str, &str)],
     spectrum: Option<&str>,
 ) -> Result<String, String> {
+    let (tree, switch) = boxed(skus, platform_json, more);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum };
+    switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|mut derived| derived.remove(0).text)
+}
+
+/// A box with these hwskus.
+fn boxed(skus: &[(&str, Vec<Port>)], platform_json: Option<String>, more: &[(&str, &str)]) -> (Tree, Switch) {
     let mut files = BTreeMap::from([("d/default_sku".to_owned(), format!("{} t1\n", skus[0].0))]);
     files.extend(platform_json.map(|text| ("d/platform.json".to_owned(), text)));
     files.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
@@ -59,8 +66,7 @@ fn derived_of(
     }
     let tree = Tree(files);
     let switch = Switch::read(&tree, "d".to_owned(), "x86_64-own_box-r0".to_owned());
-    let origin = Origin { source: "a test", since: &BTreeMap::new(), spectrum };
-    switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|derived| derived.text)
+    (tree, switch)
 }
 
 /// One port of 800G in each cage, with these numbers on the panel and in the aliases.
@@ -87,17 +93,16 @@ fn a_narrow_port_has_no_part_of_a_pattern() {
     assert!(text.contains("hwsku: O32") && !text.contains("C32"), "{text}");
 }
 
-/// Cages without a port in every hwsku are not on the panel. A hwsku with a missing row does not hide the pattern.
-#[test]
-fn every_other_cage() {
+/// Ports of a box with ports in every other cage: intact ones, and ones without the first.
+fn halves() -> (String, Vec<Port>, Vec<Port>) {
     let mode = |at: u16| {
         let lanes: Vec<String> = (at * 8..at * 8 + 8).map(|lane| lane.to_string()).collect();
         let (number, index) = (at * 8, vec![(at + 1).to_string(); 8].join(","));
         format!(
             "\"Ethernet{number}\": {{ \"index\": \"{index}\", \"lanes\": \"{}\", \
-             \"breakout_modes\": {{ \"1x800G\": [\"etp{}\"] }} }}",
+             \"breakout_modes\": {{ \"1x800G\": [\"etp{cage}\"], \"2x400G\": [\"etp{cage}a\", \"etp{cage}b\"] }} }}",
             lanes.join(","),
-            at + 1
+            cage = at + 1
         )
     };
     let modes: Vec<String> = (0..32).map(mode).collect();
@@ -108,9 +113,52 @@ fn every_other_cage() {
     };
     let intact: Vec<Port> = (0..16).flat_map(|at| (0..8).map(move |part| eighth(at * 2, part))).collect();
     let torn = intact[1..].to_vec();
-    let text = derived(&[("A", torn), ("B", intact)], Some(json)).unwrap();
-    assert!(text.contains("cages: 16\n") && text.contains("step: 2"), "{text}");
-    assert!(text.contains("hwsku: B\n") && text.contains("[1x800G, 8x100G]"), "{text}");
+    (json, intact, torn)
+}
+
+/// NVIDIA's SN5610N has hwskus of ports in every other cage: one entry has all cages, another one those of the hwskus. A
+/// hwsku with a missing row does not hide the pattern.
+#[test]
+fn every_other_cage() {
+    let (json, intact, torn) = halves();
+    let half = |at: u16, part: u16| {
+        let lane = at * 16 + part * 4;
+        (lane, lane, 4, format!("etp{}{}", at * 2 + 1, ['a', 'b'][usize::from(part)]), at * 2 + 1, 400_000)
+    };
+    let halves = (0..16).flat_map(|at| (0..2).map(move |part| half(at, part))).collect();
+    let (tree, switch) = boxed(&[("B", intact), ("A", torn), ("C", halves)], Some(json), &[]);
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    let found = switch.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    let [all, half] = &found[..] else { panic!("two entries") };
+    assert_eq!([&*all.id, &*half.id], ["own-box", "own-box-128x100g"]);
+    assert!(all.text.contains("cages: 32\n") && all.text.contains("B, 32 ports of 800G\n"), "{}", all.text);
+    assert!(all.text.contains("hwsku: B, cages: { 8x100G: \"0, 2, 4, 6, 8,"), "{}", all.text);
+    assert!(half.text.contains("cages: 16\n") && half.text.contains("step: 2"), "{}", half.text);
+    assert!(
+        half.text.contains("hwsku: B }") && half.text.contains("[1x800G, 2x400G, 8x100G]"),
+        "{}",
+        half.text
+    );
+}
+
+/// SN5610N-C256S2 on 202605 and master: the line of Ethernet0 in port_config.ini is joined to the header.
+#[test]
+fn a_port_that_a_release_lost_is_that_of_an_older_one() {
+    let (json, intact, torn) = halves();
+    let (_, older) = boxed(&[("A", intact.clone())], Some(json.clone()), &[]);
+    let (tree, mut newest) = boxed(&[("A", torn)], Some(json), &[]);
+    assert_eq!(newest.ports("A").unwrap().len(), 127);
+    newest.restore_ports(&older);
+    assert_eq!(newest.ports("A"), older.ports("A"));
+    let since = BTreeMap::new();
+    let origin =
+        Origin { source: "a test", since: &since, platform_since: None, spectrum: Some("SPECTRUM-4") };
+    let found = newest.derive(&tree, &origin, &mut BTreeSet::new()).unwrap();
+    assert_eq!(found.len(), 1, "no source has ports of 100G in the other cages");
+    assert_eq!(
+        found[0].notes,
+        ["hwsku A: it lacks a port of a cage, so its ports are those of an older release"]
+    );
 }
 
 /// The fastest split is offered only if every cage is known to take it. A slower one of some cages is offered for all.
@@ -181,8 +229,11 @@ fn read(files: &[(&str, &str)]) -> (Tree, Switch) {
 /// The entry, or the reason why there is none.
 fn entry(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
     let (tree, switch) = read(files);
-    let origin = Origin { source: "a test", since: &BTreeMap::new(), spectrum: None };
-    switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|derived| (derived.text, derived.notes))
+    let origin = Origin { source: "a test", since: &BTreeMap::new(), platform_since: None, spectrum: None };
+    switch.derive(&tree, &origin, &mut BTreeSet::new()).map(|mut derived| {
+        let first = derived.remove(0);
+        (first.text, first.notes)
+    })
 }
 
 /// 32 ports of 400G under a header line. The third port has a comma at the end of its lanes, as on the Delta AGC032.
@@ -314,9 +365,9 @@ fn hwskus_that_are_omitted_are_named() {
     assert!(notes.contains(&lacks.to_owned()), "{notes:#?}");
 }
 
-/// NVIDIA's SN5610N: the only intact hwsku splits its cages in two ways, so a switch with one of them has no hwsku.
+/// A hwsku that splits its cages in two ways is listed with the cages of each.
 #[test]
-fn the_only_hwsku_is_listed_with_both_splits() {
+fn a_hwsku_is_listed_with_the_cages_of_each_split() {
     let part = |at: u16, width: u16, part: u16| {
         let letter = char::from(b'a' + part as u8);
         let lane = at * 8 + part * width;
@@ -326,7 +377,8 @@ fn the_only_hwsku_is_listed_with_both_splits() {
     let ports = (0..32).flat_map(|at| (0..cage(at).1).map(move |own| part(at, cage(at).0, own))).collect();
     let json = platform(own_lanes, r#""2x400G": ["etpNa", "etpNb"]"#);
     let text = derived(&[("C224O8", ports)], Some(json)).unwrap();
-    assert!(text.contains("    - { breakouts: [8x100G, 2x400G], hwsku: C224O8 }"), "{text}");
+    assert!(text.contains("    - { breakouts: [8x100G, 2x400G], hwsku: C224O8, cages: {"), "{text}");
+    assert!(text.contains("cages: { 8x100G: \"0-27\", 2x400G: \"28-31\" } }"), "{text}");
 }
 
 /// The Delta AGC032 has an SDK file of Broadcom, and a `platform_asic` of Marvell.

@@ -43,12 +43,14 @@ pub(crate) fn run(folder: &Path, write: bool) -> anyhow::Result<()> {
     for switch in switches(&repository) {
         folders.insert(switch.platform.clone(), switch.folder().to_owned());
         match derive(&repository, (&branches, &spectrums), &switch, &mut ignored) {
-            Ok(DerivedPlatform { id, text, notes }) => {
-                refused.extend(notes.into_iter().map(|note| format!("{}: {note}", switch.platform)));
+            Ok(derived) => {
                 let by_hand = known.get(&switch.platform);
-                println!("# {}: {}", switch.platform, by_hand.map_or(&*id, |ids| &**ids));
-                if by_hand.is_none() {
-                    entries.push((id, text));
+                for DerivedPlatform { id, text, notes } in derived {
+                    refused.extend(notes.into_iter().map(|note| format!("{}: {note}", switch.platform)));
+                    println!("# {}: {}", switch.platform, by_hand.map_or(&*id, |ids| &**ids));
+                    if by_hand.is_none() {
+                        entries.push((id, text));
+                    }
                 }
             }
             Err(reason) => refused.push(format!("{}: {reason}", switch.platform)),
@@ -113,12 +115,17 @@ fn derive(
     (branches, spectrums): (&Branches, &BTreeMap<String, String>),
     switch: &Switch,
     ignored: &mut BTreeSet<String>,
-) -> Result<DerivedPlatform, String> {
+) -> Result<Vec<DerivedPlatform>, String> {
+    let newest = branches.newest(switch.folder(), &switch.platform);
+    let switch = newest.as_ref().unwrap_or(switch);
     let source = format!("sonic-net/sonic-buildimage {} {}", repository.commit, switch.folder());
     let since = branches.since(switch.folder(), &switch.platform);
     let spectrum = spectrums.get(&switch.platform).map(String::as_str);
-    let origin = Origin { source: &source, since: &since, spectrum };
+    let platform_since = branches.platform_since(switch.folder());
+    let origin = Origin { source: &source, since: &since, platform_since, spectrum };
     let mut derived = switch.derive(repository, &origin, ignored)?;
-    derived.text.insert_str(0, "# Derived by `cargo xtask platforms`.\n");
+    for entry in &mut derived {
+        entry.text.insert_str(0, "# Derived by `cargo xtask platforms`.\n");
+    }
     Ok(derived)
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use closc_hwsku::{Sdk, Switch};
+use closc_hwsku::{Files as _, Sdk, Switch};
 use closc_platform::{Catalogue, Claim, Limit, Os, Platform, Release};
 
 use super::git::Repository;
@@ -65,6 +65,17 @@ impl Branches {
         known.into_iter().map(open).collect::<anyhow::Result<_>>().map(Branches)
     }
 
+    /// Returns the newest files of a box, with ports of older releases where the newest lack one.
+    pub(super) fn newest(&self, folder: &str, platform: &str) -> Option<Switch> {
+        self.read(folder, platform).pop().map(|(_, switch)| switch)
+    }
+
+    /// Returns the first release with a box, if the oldest one lacks it.
+    pub(super) fn platform_since(&self, folder: &str) -> Option<Release> {
+        let at = self.0.iter().position(|(_, files)| !files.names(folder).is_empty())?;
+        (at > 0).then(|| self.0[at].0)
+    }
+
     /// Returns the first release with each hwsku of a box and the lanes of its ports. Hwskus that the oldest release has
     /// are omitted.
     pub(super) fn since(&self, folder: &str, platform: &str) -> BTreeMap<String, Release> {
@@ -81,7 +92,12 @@ impl Branches {
         let read = |(release, files): &(Release, Repository)| {
             (*release, Switch::read(files, folder.to_owned(), platform.to_owned()))
         };
-        self.0.iter().map(read).collect()
+        let mut boxes: Vec<(Release, Switch)> = self.0.iter().map(read).collect();
+        for at in 1..boxes.len() {
+            let (older, newer) = boxes.split_at_mut(at);
+            newer[0].1.restore_ports(&older[at - 1].1);
+        }
+        boxes
     }
 
     /// Compares the claims of an entry about its hwskus with every branch.

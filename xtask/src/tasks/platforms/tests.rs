@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use closc_hwsku::{DerivedPlatform, Sdk, Switch};
-use closc_platform::Catalogue;
+use closc_hwsku::{DerivedPlatform, Row, Sdk, Switch};
+use closc_platform::{CageSet, Catalogue, Platform, SplitCages};
 
 use super::git::Repository;
 use super::releases::{Branches, claims_un, hwskus};
@@ -78,13 +79,12 @@ fn derived_entries_are_fresh() {
     let mut made = BTreeSet::new();
     for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
         let of = (&branches, &spectrums);
-        let Ok(DerivedPlatform { id, text, .. }) = derive(&repository, of, switch, &mut BTreeSet::new())
-        else {
-            continue;
-        };
-        let path = root().join(FOLDER).join(format!("{id}.yaml"));
-        assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
-        made.insert(id);
+        let Ok(derived) = derive(&repository, of, switch, &mut BTreeSet::new()) else { continue };
+        for DerivedPlatform { id, text, .. } in derived {
+            let path = root().join(FOLDER).join(format!("{id}.yaml"));
+            assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
+            made.insert(id);
+        }
     }
     let derived = Catalogue::builtin().iter().filter(|platform| platform.derived).count();
     assert_eq!(made.len(), derived, "{made:?}");
@@ -112,6 +112,76 @@ fn ports_are_those_of_sonic() {
         }
     }
     assert!(compared > 60 && ports > 5_000, "{compared} hwskus, {ports} ports");
+}
+
+/// The cages of a hwsku by their splits, without those that have ports of several kinds.
+fn cages_of(platform: &Platform, rows: &[Row]) -> Vec<SplitCages> {
+    let lanes = usize::from(platform.panel.lanes);
+    let mut found: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
+    for (cage, own) in (0..).zip(platform.panel.serial_lanes.chunks(lanes)) {
+        let here: Vec<&Row> = rows.iter().filter(|row| own.contains(&row.lanes[0])).collect();
+        let used: usize = here.iter().map(|row| row.lanes.len()).sum();
+        if used == lanes
+            && here.iter().all(|row| (row.mbps, row.lanes.len()) == (here[0].mbps, here[0].lanes.len()))
+        {
+            found.entry(format!("{}x{}G", here.len(), here[0].mbps / 1_000)).or_default().insert(cage);
+        }
+    }
+    let split = |(split, cages): (String, BTreeSet<u16>)| {
+        Some(SplitCages { breakout: platform.breakout(&split).ok()?, cages: CageSet::of(cages)? })
+    };
+    found.into_iter().filter_map(split).collect()
+}
+
+/// A switch that is split as a hwsku gets this hwsku, or one with the same cages. With two cages exchanged it does not.
+#[test]
+fn a_hwsku_is_found_by_its_cages() {
+    let (Some(_), Some(branches)) = (checkout(), branches()) else { return };
+    let (mut compared, mut exchanged) = (0, 0);
+    for (folder, platform) in folders() {
+        let Some(switch) = branches.newest(&folder, &platform.sonic.as_ref().expect("it has").platform)
+        else {
+            continue;
+        };
+        for hwsku in hwskus(&platform) {
+            let rows = switch.ports(hwsku).unwrap_or_default();
+            let used = cages_of(&platform, rows);
+            if used.is_empty() {
+                continue;
+            }
+            let found = platform.hwsku(used.iter().copied()).unwrap_or_default();
+            let others = cages_of(&platform, switch.ports(found).unwrap_or_default());
+            let is_mixed = rows.len() > used.iter().map(|of| ports(of)).sum();
+            assert!(found == hwsku || others == used || is_mixed, "{} {hwsku}: {found}", platform.id);
+            compared += 1;
+            if let [first, second] = used[..]
+                && !platform.sonic.as_ref().is_some_and(|sonic| sonic.any_breakout)
+            {
+                let swapped = [
+                    SplitCages { cages: second.cages, ..first },
+                    SplitCages { cages: first.cages, ..second },
+                ];
+                assert!(!platform.has_hwsku(swapped), "{} {hwsku}", platform.id);
+                exchanged += 1;
+            }
+        }
+    }
+    assert!(compared > 100 && exchanged > 10, "{compared} hwskus, {exchanged} exchanged");
+}
+
+fn ports(of: &SplitCages) -> usize {
+    usize::from(of.cages.len()) * usize::from(of.breakout.ports)
+}
+
+/// Every entry with the folder of its box.
+fn folders() -> Vec<(String, Arc<Platform>)> {
+    let Some(repository) = checkout() else { return Vec::new() };
+    let boxes = boxes(&repository);
+    let folder = |platform: &Arc<Platform>| {
+        let switch = boxes.get(&platform.sonic.as_ref()?.platform)?;
+        Some((switch.folder().to_owned(), Arc::clone(platform)))
+    };
+    Catalogue::builtin().iter().filter_map(folder).collect()
 }
 
 /// The catalogue claims uN for a hwsku of Broadcom if and only if its SDK file enables it.
