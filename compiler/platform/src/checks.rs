@@ -13,6 +13,7 @@ pub(crate) mod lanes;
 pub(crate) mod layouts;
 pub(crate) mod limits;
 pub(crate) mod panel;
+pub(crate) mod releases;
 pub(crate) mod shape;
 pub(crate) mod sonic;
 pub(crate) mod syntax;
@@ -40,6 +41,7 @@ pub static RULES: &[&Rule] = &[
     &words::RULE,
     &device_ports::RULE,
     &layouts::RULE,
+    &releases::RULE,
 ];
 
 /// Runs every check on one file.
@@ -57,6 +59,7 @@ pub(crate) fn all(file: &File, source: SourceId) -> Diagnostics {
     words::check(file, source, &mut found);
     device_ports::check(file, source, &mut found);
     layouts::check(file, source, &mut found);
+    releases::check(file, source, &mut found);
     found
 }
 

@@ -357,3 +357,47 @@ fn port_numbers_of_complete_cages() {
     assert!(numbered("[1x100G]").is_ok());
     assert_eq!(numbered("[1x100G, 4x25G]"), Err(vec!["port 2 is at cage 1 and at cage 2".to_owned()]));
 }
+
+/// Each place of a release of SONiC: one that does not exist is rejected.
+#[test]
+fn releases_of_sonic_are_known() {
+    let section = "sonic: { hwsku: Site-Switch, platform: x86_64-site }";
+    let with = |text: &str| format!("sonic: {{ hwsku: Site-Switch, platform: x86_64-site, {text} }}");
+    let of = |text: &str| faults(&[(section, &with(text))]);
+    for (text, key) in [
+        ("since: \"202612\"", "sonic.since"),
+        ("facts: { Site-Switch: { since: \"202612\" } }", "sonic.facts.Site-Switch.since"),
+        ("facts: { Site-Switch: { trimming_since: \"202612\" } }", "sonic.facts.Site-Switch.trimming_since"),
+        (
+            "facts: { Site-Switch: { ecmp_width: { members: 64, since: \"202612\", source: { measured: x } } } }",
+            "sonic.facts.Site-Switch.ecmp_width.since",
+        ),
+    ] {
+        let found = of(text);
+        assert_eq!((found.len(), found[0].0), (1, "E1016"), "{found:?}");
+        assert_eq!(found[0].1, format!("`{key}` is `202612`, which closc does not know"));
+        assert!(add(&GOOD.replace(section, &with(&text.replace("202612", "202605")))).1.is_ok(), "{text}");
+    }
+    let (code, message, _) = one("total: 16MB", "older: [{ until: \"202612\", total: 15MB }], total: 16MB");
+    assert_eq!((code, message.contains("buffer.older.until")), ("E1016", true));
+    let (code, ..) = one("cages: 2", "cages: 2\n  older_naming: { until: \"10.5\", naming: sonic_slash }");
+    assert_eq!(code, "E1016");
+}
+
+#[test]
+fn cages_of_a_hwsku_are_on_the_panel() {
+    let section = "platform: x86_64-site";
+    let of = |cages: &str| {
+        let hwsku = format!("{{ breakouts: [1x100G, 4x25G], hwsku: Two, cages: {{ {cages} }} }}");
+        add(&GOOD.replace(section, &format!("{section}, hwskus: [{hwsku}]")))
+            .1
+            .map(drop)
+            .map_err(|found| found.iter().map(|one| (one.rule.code, one.message.clone())).collect::<Vec<_>>())
+    };
+    assert_eq!(of("1x100G: \"0\", 4x25G: \"1\""), Ok(()));
+    let said = |message: &str| Err(vec![("E1015", message.to_owned())]);
+    assert_eq!(of("1x100G: \"0-2\""), said("hwsku `Two` uses cage 2 of 2"));
+    assert_eq!(of("1x100G: \"0-1\", 4x25G: \"1\""), said("hwsku `Two` has cage 1 for two breakouts"));
+    let other = "hwsku `Two` has cages for `2x50G`, which is not one of its breakouts";
+    assert_eq!(of("2x50G: \"0\""), said(other));
+}

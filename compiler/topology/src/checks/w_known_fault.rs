@@ -52,7 +52,8 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut missing: BTreeMap<_, Vec<&Hardware>> = BTreeMap::new();
     for hardware in &draft.hardware {
         let Some((release, _)) = draft.release(hardware.os) else { continue };
-        if let Some(found) = hardware.platform.missing_hwsku((hardware.os, release), hardware.breakouts()) {
+        if let Some(found) = hardware.platform.missing_hwsku((hardware.os, release), hardware.cages_in_use())
+        {
             missing.entry((hardware.os, found)).or_default().push(hardware);
         }
     }
@@ -60,14 +61,15 @@ fn missing_hwskus(draft: &Draft<'_>, out: &mut Diagnostics) {
         let Some((release, stated)) = draft.release(os) else { continue };
         let who: Vec<&str> = concerned.iter().map(|hardware| hardware.who.as_str()).collect();
         let word = os.word();
-        let finding = Diagnostic::warning(
-            &RULE,
-            format!("`{word}` {release} lacks hwsku `{hwsku}` with these lanes"),
-        )
-        .at(concerned[0].platform_span, format!("for {}", words::and(who)))
-        .note(format!(
-            "sonic-net/sonic-buildimage has it, in a form that SONiC accepts, from the branch {since} on"
-        ));
+        let (lacks, has) = match concerned[0].platform.missing_in(os, release) {
+            Some(name) => (format!("platform `{name}`"), format!("its hwsku `{hwsku}`")),
+            None => (format!("hwsku `{hwsku}` with these lanes"), "it".to_owned()),
+        };
+        let finding = Diagnostic::warning(&RULE, format!("`{word}` {release} lacks {lacks}"))
+            .at(concerned[0].platform_span, format!("for {}", words::and(who)))
+            .note(format!(
+                "sonic-net/sonic-buildimage has {has}, in a form that SONiC accepts, from the branch {since} on"
+            ));
         let finding = match stated {
             Some(span) => finding.and(span, "states the release"),
             None => finding.note(format!("the file states no release of `{word}`: {release} is assumed")),
@@ -162,12 +164,17 @@ mod tests {
             let sn6600 = "routing: ecmp-static, qos: none, hosts: { groups: 64, per_group: 64, nic: { speed: 800G } }, \
                           tiers: { t0: { platform: spectrum6-sn6600, up: 64 }, t1: { platform: spectrum6-sn6600 } }";
             let found = findings(&format!("{{ {fragment}{sn6600} }}"));
-            let lacks = found.iter().filter(|finding| finding.message.contains("lacks hwsku"));
+            let lacks = found.iter().filter(|finding| {
+                finding.message.contains("lacks hwsku") || finding.message.contains("lacks platform")
+            });
             lacks.map(|finding| format!("{} {}", finding.rule.code, finding.message)).collect()
         };
         let expected = "W0203 `sonic` 202511 lacks hwsku `Mellanox-SN6600_LD-P128C2` with these lanes";
         assert_eq!(lacks("releases: { sonic: 202511 }, "), [expected]);
         assert_eq!(lacks(""), [expected]);
+        // The branch has no folder of the SN6600.
+        let expected = "W0203 `sonic` 202505 lacks platform `x86_64-nvidia_sn6600_ld-r0`";
+        assert_eq!(lacks("releases: { sonic: 202505 }, "), [expected]);
         assert!(lacks("releases: { sonic: 202605 }, ").is_empty());
         assert!(lacks("releases: { sonic: master }, ").is_empty());
     }
