@@ -79,15 +79,15 @@ fn a_later_release_is_stated() {
 #[test]
 fn released_switches_are_preferred() {
     let place = Place::new();
-    let output = place.closc(&["init", "--nics", "16384", "--speed", "800G", "--out", "a.yaml"]);
+    let output = place.closc(&["init", "--nics", "8192", "--speed", "800G", "--out", "a.yaml"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    let first = "`--pick 1` writes a design with 512 switches, which requires `sonic` master, the first release with hwsku `NH-4210-F-O256`";
+    let first = "`--pick 1` writes a design with 192 switches, which requires `sonic` master, the first release with hwsku `NH-4210-F-P128`";
     assert!(said.lines().any(|line| line == first), "{said}");
     let text = place.read("a.yaml");
     assert!(!text.contains("releases:") && text.contains("routing: srv6-static"), "{text}");
     let checked = place.ends_with_output(0, &["check", "a.yaml", "--format", "json"]);
-    assert!(!checked.contains("lacks hwsku"), "{checked}");
-    place.ends(0, &["init", "--nics", "16384", "--speed", "800G", "--pick", "1", "--out", "b.yaml"]);
+    assert!(!checked.contains("lacks hwsku") && !checked.contains("lacks platform"), "{checked}");
+    place.ends(0, &["init", "--nics", "8192", "--speed", "800G", "--pick", "1", "--out", "b.yaml"]);
     assert!(place.read("b.yaml").contains("\nreleases: { sonic: master }"));
 }
 

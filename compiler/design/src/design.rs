@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, GroupWidth, Limit, Os, Platform};
+use closc_platform::{Breakout, GroupWidth, Limit, Os, Platform, SplitCages};
 use closc_qos::units::Speed;
 
 use crate::need::Ratio;
@@ -57,6 +57,11 @@ impl Tier<'_> {
     pub fn cages(&self) -> (u32, u32) {
         let used = self.down.cages() + self.up.map_or(0, Side::cages);
         self.platform.cages_used(used, self.chassis)
+    }
+
+    /// Returns the cages with each breakout.
+    pub(crate) fn cages_in_use(&self, os: Os) -> Vec<SplitCages> {
+        self.platform.cages_for(os, self.down.breakout, self.up.map(|up| up.breakout))
     }
 
     /// Returns the bandwidth of all its switches in Gb/s, whether it is used or not.
@@ -219,8 +224,8 @@ impl<'a> Design<'a> {
 
     /// Returns the sizes of the ECMP groups of a tier if they are assumed, and if its routing has such groups.
     fn assumed_width<'t>(&self, tier: &'t Tier<'a>) -> Option<GroupWidth<'t>> {
-        let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
-        let width = || tier.platform.group_width((self.os, self.os.default_release()), splits);
+        let cages = tier.cages_in_use(self.os);
+        let width = || tier.platform.group_width((self.os, self.os.default_release()), cages);
         (!self.routing.is_source_routed()).then(width).filter(|width| width.assumption.is_some())
     }
 

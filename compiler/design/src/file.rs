@@ -36,8 +36,8 @@ impl Design<'_> {
     /// Returns the QoS profiles that its switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
-            let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
-            tier.platform.standing(SkuFeature::Trimming, self.os, used) == FeatureSupport::Has
+            tier.platform.standing(SkuFeature::Trimming, self.os, tier.cages_in_use(self.os))
+                == FeatureSupport::Has
         };
         let is_hardware = self.tiers().all(|tier| tier.platform.buffer.is_some());
         let trims = self.os.support(Capability::Trimming) == Support::Whole && self.tiers().all(trims);
@@ -223,7 +223,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
         text,
         "  t0: {{ platform: {}, os: {os}{}{parallel}{ratio} }}  # {} in all",
         design.t0.platform.id,
-        ports(&design.t0, ""),
+        ports(&design.t0, design.os, ""),
         number(design.t0.switches.into())
     );
     if !design.has_t1() {
@@ -236,7 +236,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
         text,
         "  t1: {{ platform: {}, os: {os}{} }}  # {} in each plane{}, {} in all{}",
         design.t1.platform.id,
-        ports(&design.t1, &kept),
+        ports(&design.t1, design.os, &kept),
         design.t1s(),
         and_zone(design),
         number(design.t1.switches.into()),
@@ -249,7 +249,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
             text,
             "  t2: {{ platform: {}, os: {os}{}{wiring}, ports_per_zone: {ports_per_zone} }}  # {} in all{}",
             tier.platform.id,
-            ports(tier, &kept),
+            ports(tier, design.os, &kept),
             number(tier.switches.into()),
             for_growth(&kept)
         );
@@ -257,7 +257,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
 }
 
 /// Returns the ports of a tier in the syntax of fabric files; `spare` is the text about spare downlinks.
-fn ports(tier: &Tier<'_>, spare: &str) -> String {
+fn ports(tier: &Tier<'_>, os: Os, spare: &str) -> String {
     let panel = &tier.platform.panel;
     let split = |side: Side| {
         let is_default = side.breakout == panel.default_breakout;
@@ -267,6 +267,17 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
     let Some(up) = tier.up else {
         return format!(", down: {{ count: {}{spare}{} }}", tier.down.count, split(tier.down));
     };
+    if let Some([of_down, of_up]) = tier.platform.hwsku_cages(os, tier.down.breakout, Some(up.breakout)) {
+        return format!(
+            ", down: {{ count: {}{spare}{}, cages: \"{}\" }}, up: {{ count: {}{}, cages: \"{}\" }}",
+            tier.down.count,
+            split(tier.down),
+            of_down.cages,
+            up.count,
+            split(up),
+            of_up.cages
+        );
+    }
     // Uplinks start at the middle of the panel, unless one side needs more than half of it.
     let first = match (tier.down.cages(), up.cages()) {
         (down, _) if down > half => format!(", first_cage: {down}"),

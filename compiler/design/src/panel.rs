@@ -1,14 +1,15 @@
 //! The ports that a switch offers: one breakout of the cages for downlinks, one for uplinks.
 //!
 //! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants: downlinks
-//! start at the first cage, uplinks at the middle or behind the downlinks, as the language places them.
+//! start at the first cage, uplinks at the middle or behind the downlinks, as the language places them. With two breakouts
+//! under SONiC, both use the cages of a hwsku.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_artefacts::Routing;
-use closc_platform::{Breakout, FeatureSupport, GroupWidth, Os, Platform, SkuFeature};
+use closc_platform::{Breakout, FeatureSupport, GroupWidth, Os, Platform, SkuFeature, SplitCages};
 use closc_qos::units::Speed;
 
 use crate::design::Side;
@@ -31,6 +32,8 @@ pub(crate) struct Panel<'a> {
     pub(crate) is_top: bool,
     /// Sizes of its ECMP groups.
     pub(crate) width: GroupWidth<'a>,
+    /// Cages of downlinks and uplinks, if SONiC's hwsku decides them.
+    pub(crate) cages: Option<[SplitCages; 2]>,
 }
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
@@ -58,8 +61,9 @@ pub(crate) fn panels<'a>(
             for up in ups.chain(is_top.then_some(None)) {
                 if known.insert((platform.hardware(), down, up)) {
                     let width =
-                        platform.group_width((os, os.default_release()), std::iter::once(down).chain(up));
-                    found.push(Panel { platform, chassis, down, up, is_top, width });
+                        platform.group_width((os, os.default_release()), platform.cages_for(os, down, up));
+                    let cages = platform.hwsku_cages(os, down, up);
+                    found.push(Panel { platform, chassis, down, up, is_top, width, cages });
                 }
             }
         }
@@ -76,10 +80,11 @@ pub(crate) fn accepts(
     up: Option<Breakout>,
 ) -> bool {
     let used = || std::iter::once(down).chain(up);
-    let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());
+    let cages = || platform.cages_for(os, down, up);
+    let has_hwsku = !os.has_hwskus() || platform.has_hwsku(cages());
     let splits = used().all(|split| platform.splits(os, split));
     let routes = !routing.is_source_routed()
-        || platform.standing(SkuFeature::Segments, os, used()) == FeatureSupport::Has;
+        || platform.standing(SkuFeature::Segments, os, cages()) == FeatureSupport::Has;
     has_hwsku && splits && routes
 }
 
@@ -91,7 +96,13 @@ impl Panel<'_> {
 
     /// Returns whether the panel has room for these numbers of ports down and up.
     pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
-        let cages = Side::cages_of(down, self.down) + self.up.map_or(0, |split| Side::cages_of(up, split));
-        cages <= u32::from(self.platform.panel.cages) && self.platform.has_ports((down + up).into())
+        let has_room = |of: SplitCages, ports| Side::cages_of(ports, of.breakout) <= of.cages.len().into();
+        let has_cages = if let Some([of_down, of_up]) = self.cages {
+            has_room(of_down, down) && has_room(of_up, up)
+        } else {
+            let up = self.up.map_or(0, |split| Side::cages_of(up, split));
+            Side::cages_of(down, self.down) + up <= u32::from(self.platform.panel.cages)
+        };
+        has_cages && self.platform.has_ports((down + up).into())
     }
 }

@@ -73,8 +73,7 @@ impl Design<'_> {
     /// one.
     fn hwsku_release(&self, releases: &Releases) -> Option<(&str, Release)> {
         let lacking = self.tiers().filter_map(|tier| {
-            let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));
-            tier.platform.missing_hwsku((self.os, releases.default), used)
+            tier.platform.missing_hwsku((self.os, releases.default), tier.cages_in_use(self.os))
         });
         lacking.max_by_key(|(_, release)| *release)
     }

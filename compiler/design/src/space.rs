@@ -349,7 +349,7 @@ impl SearchPart<'_> {
         }
         let base =
             Base { panel: *panel, nodes: self.need.nodes(), per_group, groups: 1, groups_later: 1, up: 0 };
-        let none = Panel { up: None, ..*panel };
+        let none = Panel { up: None, cages: None, ..*panel };
         let design = self.design(&base, (0, 0), &none, rails, None);
         if self.keeps(&design, [panel, &none]) {
             found.take(design);

@@ -65,7 +65,7 @@ impl SearchPart<'_> {
 
     /// Returns the T0s of a design alone.
     pub(crate) fn lowest<'a>(self, base: &Base<'a>) -> Design<'a> {
-        let none = Panel { up: None, ..base.panel };
+        let none = Panel { up: None, cages: None, ..base.panel };
         let mut lowest = self.design(base, (1, base.up), &none, self.by_nic, None);
         lowest.t1.switches = 0;
         lowest

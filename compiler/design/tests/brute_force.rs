@@ -516,8 +516,9 @@ fn a_bar_of_assumed_limits_omits_no_design_within_published_ones() {
             is_full && limits.assumption(Limit::Neighbours).is_some()
         };
         let is_wide = |tier: &Tier<'_>, links: u32| {
-            let splits = std::iter::once(tier.down).chain(tier.up).map(|side| side.breakout);
-            let width = tier.platform.group_width((design.os, design.os.default_release()), splits);
+            let up = tier.up.map(|side| side.breakout);
+            let cages = tier.platform.cages_for(design.os, tier.down.breakout, up);
+            let width = tier.platform.group_width((design.os, design.os.default_release()), cages);
             width.assumption.is_some() && !width.accepts(links.into())
         };
         let [t0, t1] = [&design.t0, &design.t1].map(|tier| is_wide(tier, links(tier).max(design.parallel)));

@@ -67,11 +67,10 @@ fn balance(topology: &Topology, tier: TierId, os: Os) -> Option<BalanceIntent> {
     (kind != Balance::Hash).then(|| BalanceIntent { kind, groups: topology.next_hop_groups(tier).min(most) })
 }
 
-/// Returns the SONiC hwsku of a switch, which may depend on how its cages are split, or the platform id.
+/// Returns the SONiC hwsku of a switch, which depends on how its cages are split, or the platform id.
 fn hardware(topology: &Topology, switch: Switch) -> SmolStr {
     let (platform, _) = topology.hardware(switch);
-    let blocks = topology.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
-    platform.hwsku(blocks.map(|block| block.breakout)).map_or_else(|| platform.id.clone(), SmolStr::from)
+    platform.hwsku(topology.cages_in_use(switch)).map_or_else(|| platform.id.clone(), SmolStr::from)
 }
 
 fn system(plan: &Plan, switch: Switch) -> System<'_> {

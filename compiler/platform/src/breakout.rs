@@ -2,7 +2,6 @@
 //!
 //! In: text from a topology or catalogue file. Out: a [`Breakout`]. Invariants: printed text can be parsed again.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -137,11 +136,6 @@ impl Panel {
         fits && width > 0
             && share.lane % width == 0
             && whole.is_some_and(|whole| self.breakouts.contains(&whole))
-    }
-
-    /// Returns the set of breakouts by which an hwsku is looked up.
-    pub(crate) fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
-        breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.lanes)).collect()
     }
 }
 

@@ -38,6 +38,25 @@ impl CageSet {
     /// The last cage that a set can contain.
     pub const LAST: u16 = (WORDS * 64 - 1) as u16;
 
+    /// Returns a run of cages; `None` if it is empty, or if a cage is above [`CageSet::LAST`].
+    pub fn run(first: u16, count: u16) -> Option<CageSet> {
+        CageSet::of(first..first.checked_add(count)?)
+    }
+
+    /// Returns a set of these cages; `None` if there are none, or if one is above [`CageSet::LAST`].
+    pub fn of(cages: impl IntoIterator<Item = u16>) -> Option<CageSet> {
+        let mut set = CageSet([0; WORDS]);
+        for cage in cages {
+            *set.0.get_mut(usize::from(cage / 64))? |= 1 << (cage % 64);
+        }
+        (!set.is_empty()).then_some(set)
+    }
+
+    /// Returns whether all of its cages are in another set.
+    pub fn is_subset(&self, other: &CageSet) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, others)| own & !others == 0)
+    }
+
     /// Returns how many cages are in it.
     pub fn len(&self) -> u16 {
         self.0.iter().map(|word| word.count_ones() as u16).sum()

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Breakout, Os, Platform, Release};
+use crate::{Breakout, Os, Platform, Release, SplitCages};
 
 /// Source of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,12 +80,12 @@ pub enum FeatureSupport<'a> {
 }
 
 impl Platform {
-    /// Returns the certainty that a switch has a feature, under an operating system and with these breakouts in use.
+    /// Returns the certainty that a switch has a feature, under an operating system and with these cages in use.
     pub fn standing(
         &self,
         feature: SkuFeature,
         os: Os,
-        breakouts: impl IntoIterator<Item = Breakout>,
+        used: impl IntoIterator<Item = SplitCages>,
     ) -> FeatureSupport<'_> {
         let on_asic =
             || self.buffer.as_ref().is_none_or(|buffer| os.forwards_segments_on(&buffer.headroom_model));
@@ -93,7 +93,7 @@ impl Platform {
             SkuFeature::Segments => self.features.un && on_asic(),
             SkuFeature::Trimming => self.features.trimming,
         };
-        let hwsku = if os.has_hwskus() { self.hwsku(breakouts) } else { None };
+        let hwsku = if os.has_hwskus() { self.hwsku(used) } else { None };
         let facts = hwsku.and_then(|hwsku| Some((hwsku, self.sonic.as_ref()?.facts.get(hwsku)?)));
         let claim = facts.and_then(|(hwsku, facts)| {
             let claim = match feature {
@@ -110,13 +110,19 @@ impl Platform {
         }
     }
 
+    /// Returns SONiC's name of the platform, if a release is older than the first one with it.
+    pub fn missing_in(&self, os: Os, release: Release) -> Option<&str> {
+        let sonic = self.sonic.as_ref().filter(|_| os.has_hwskus())?;
+        (release < sonic.since?).then_some(&*sonic.platform)
+    }
+
     /// Returns the hwsku in use and the first release that has it, if `release` is older.
     pub fn missing_hwsku(
         &self,
         (os, release): (Os, Release),
-        breakouts: impl IntoIterator<Item = Breakout>,
+        used: impl IntoIterator<Item = SplitCages>,
     ) -> Option<(&str, Release)> {
-        let hwsku = if os.has_hwskus() { self.hwsku(breakouts) } else { None }?;
+        let hwsku = if os.has_hwskus() { self.hwsku(used) } else { None }?;
         let since = self.sonic.as_ref()?.facts.get(hwsku)?.since?;
         (release < since).then_some((hwsku, since))
     }
@@ -124,8 +130,9 @@ impl Platform {
     /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order
     /// of `Panel::breakouts`.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
-        let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == FeatureSupport::Has;
-        let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku([*breakout]);
+        let all = |breakout: &Breakout| self.all_cages(*breakout);
+        let has = move |breakout: &Breakout| self.standing(feature, os, all(breakout)) == FeatureSupport::Has;
+        let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku(all(breakout));
         self.panel.breakouts.iter().copied().filter(has).filter(known)
     }
 }

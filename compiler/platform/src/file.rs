@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::alias::Aliases;
 use crate::{
-    Balancing, Breakout, HwskuFacts, Layout, Limit, LogicalPorts, Maker, OlderBuffer, OlderNaming, Os,
-    PortNaming, Power, Provenance,
+    Balancing, Breakout, CageSet, HwskuFacts, Layout, Limit, LogicalPorts, Maker, OlderBuffer, OlderNaming,
+    Os, PortNaming, Power, Provenance, Release,
 };
 
 /// A value and its place in the file.
@@ -214,6 +214,9 @@ pub(crate) struct SonicFile {
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub(crate) platform: String,
+    /// The first SONiC release with the platform; if absent, all supported releases have it.
+    #[serde(default)]
+    pub(crate) since: Option<Release>,
     /// The maker of the ASIC that SONiC's `platform_asic` names. It selects the known faults that apply. If
     /// absent, it follows from the headroom formula.
     #[serde(default)]
@@ -241,6 +244,10 @@ pub(crate) struct HwskuFile {
     pub(crate) breakouts: Vec<LocatedValue<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
+    /// The cages with each breakout, from 0, if some cages are split differently or have no ports. A switch that uses
+    /// other cages needs another hwsku.
+    #[serde(default)]
+    pub(crate) cages: BTreeMap<Breakout, CageSet>,
 }
 
 /// Packet buffer.

@@ -2,10 +2,8 @@
 //!
 //! In: a [`File`] that every check accepted. Out: the platform. Invariants: nothing can fail here.
 
-use std::collections::BTreeSet;
-
-use crate::file::{BufferFile, Feature, File, LimitsFile, PanelFile, SonicFile, TrimmingFile};
-use crate::{Breakout, Buffer, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
+use crate::file::{BufferFile, Feature, File, HwskuFile, LimitsFile, PanelFile, SonicFile, TrimmingFile};
+use crate::{Breakout, Buffer, CageSet, Features, Limits, Panel, Platform, Sonic, TrimmingLimits};
 
 /// Makes a platform from a checked file.
 pub(crate) fn lower(file: File) -> Platform {
@@ -52,16 +50,18 @@ fn panel(file: &PanelFile) -> Panel {
 }
 
 fn sonic(file: SonicFile, lanes: u8) -> Sonic {
+    let cages = file.hwskus.iter().filter(|one| !one.cages.is_empty());
+    let cages = cages.map(|one| (one.hwsku.clone(), assign_cages(one, lanes))).collect();
     Sonic {
         hwsku: file.hwsku,
+        cages,
         any_breakout: file.any_breakout,
         platform: file.platform,
+        since: file.since,
         asic: file.asic,
         states_autoneg: file.states_autoneg,
-        hwskus: file
-            .hwskus
-            .into_iter()
-            .map(|one| (assign_lanes(one.breakouts.iter().map(|at| at.value).collect(), lanes), one.hwsku))
+        hwskus: { file.hwskus.iter() }
+            .map(|one| (assign_lanes(one, lanes).collect(), one.hwsku.clone()))
             .collect(),
         ecmp_widths: { file.facts.iter() }
             .filter_map(|(hwsku, facts)| Some((hwsku.clone(), facts.ecmp_width.as_ref()?.members)))
@@ -70,13 +70,20 @@ fn sonic(file: SonicFile, lanes: u8) -> Sonic {
     }
 }
 
-/// Assigns the breakouts of an hwsku to lanes of the cage.
-fn assign_lanes(mut breakouts: Vec<Breakout>, lanes: u8) -> BTreeSet<Breakout> {
-    let first = breakouts.first().copied();
-    for breakout in breakouts.iter_mut().skip(1) {
-        *breakout = breakout.behind(first, lanes);
-    }
-    breakouts.into_iter().map(|breakout| breakout.for_hwsku(lanes)).collect()
+/// Assigns the breakouts of a hwsku to lanes of the cage, in their order in the file.
+fn assign_lanes(hwsku: &HwskuFile, lanes: u8) -> impl Iterator<Item = Breakout> + '_ {
+    let first = hwsku.breakouts.first().map(|at| at.value);
+    let behind = move |(at, breakout): (usize, Breakout)| {
+        if at == 0 { breakout } else { breakout.behind(first, lanes) }
+    };
+    let all = hwsku.breakouts.iter().map(|at| at.value).enumerate();
+    all.map(behind).map(move |breakout| breakout.for_hwsku(lanes))
+}
+
+/// Returns the cages of each breakout of a hwsku, where the file lists them.
+fn assign_cages(hwsku: &HwskuFile, lanes: u8) -> Vec<(Breakout, CageSet)> {
+    let listed = hwsku.breakouts.iter().map(|at| hwsku.cages.get(&at.value));
+    assign_lanes(hwsku, lanes).zip(listed).filter_map(|(split, cages)| Some((split, *cages?))).collect()
 }
 
 fn buffer(file: &BufferFile) -> Buffer {

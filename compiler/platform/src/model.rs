@@ -297,14 +297,20 @@ pub struct Sonic {
     pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
+    /// The first SONiC release with the platform, if some supported ones lack it. It only selects the text of a warning.
+    #[serde(skip)]
+    pub since: Option<Release>,
     /// The maker of the ASIC. It only selects known faults.
     #[serde(skip)]
     pub asic: Option<Maker>,
     /// Whether each port states `autoneg: off`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub states_autoneg: bool,
-    /// Names for switches on which exactly these breakouts are in use.
+    /// Names of hwskus, with their breakouts.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
+    /// Cages of each hwsku that does not split all cages in the same way.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cages: BTreeMap<String, Vec<(Breakout, CageSet)>>,
     /// Members of one ECMP group, for each hwsku whose facts set `ecmp_width`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ecmp_widths: BTreeMap<String, u32>,
@@ -599,26 +605,5 @@ impl Platform {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         let keeps = self.trimming.as_ref().is_some_and(|limits| limits.keeps_dscp.contains(hwsku));
         model.is_some_and(Model::clears_unmapped_dscp) && !keeps
-    }
-
-    /// Returns whether one of SONiC's hwskus is for exactly these breakouts, or accepts any. The usual hwsku is for the
-    /// default breakout, unless it is listed with others.
-    pub fn has_hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> bool {
-        let used = self.panel.hwsku_key(breakouts);
-        let default = BTreeSet::from([self.panel.default_breakout]);
-        self.sonic.as_ref().is_some_and(|sonic| {
-            let is_listed = sonic.hwskus.iter().any(|(_, hwsku)| *hwsku == sonic.hwsku);
-            sonic.any_breakout
-                || used == default && !is_listed
-                || sonic.hwskus.iter().any(|(these, _)| *these == used)
-        })
-    }
-
-    /// Returns SONiC's hwsku for a switch on which these breakouts are in use; `None` if SONiC does not run on it.
-    pub fn hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> Option<&str> {
-        let sonic = self.sonic.as_ref()?;
-        let used = self.panel.hwsku_key(breakouts);
-        let named = sonic.hwskus.iter().find(|(these, _)| *these == used);
-        Some(named.map_or(&*sonic.hwsku, |(_, hwsku)| hwsku))
     }
 }

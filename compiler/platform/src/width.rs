@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Breakout, Limit, Os, Platform, Provenance, Release};
+use crate::{Limit, Os, Platform, Provenance, Release, SplitCages};
 
 /// Members of an ECMP group of a hwsku.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,15 +62,15 @@ impl GroupWidth<'_> {
 }
 
 impl Platform {
-    /// Returns the sizes of ECMP groups under an operating system and its release, with these breakouts in use.
+    /// Returns the sizes of ECMP groups under an operating system and its release, with these cages in use.
     pub fn group_width(
         &self,
         (os, release): (Os, Option<Release>),
-        breakouts: impl IntoIterator<Item = Breakout>,
+        used: impl IntoIterator<Item = SplitCages>,
     ) -> GroupWidth<'_> {
         let mut facts = self.sonic.iter().flat_map(|sonic| sonic.facts.values());
         let differs = os.has_hwskus() && facts.any(|facts| facts.ecmp_width.is_some());
-        self.group_width_of(if differs { self.hwsku(breakouts) } else { None }, release)
+        self.group_width_of(if differs { self.hwsku(used) } else { None }, release)
     }
 
     /// Returns the sizes of ECMP groups of a hwsku, or of the hardware with other operating systems.

@@ -251,8 +251,8 @@ fn members_of_groups_are_those_of_the_hwsku() {
     let catalogue = Catalogue::builtin();
     let width = |id: &str, os, breakouts: &[&str]| {
         let platform = catalogue.get(id).expect("it ships");
-        let breakouts = breakouts.iter().map(|breakout| breakout.parse().expect("a breakout"));
-        platform.group_width((os, None), breakouts)
+        let [down, up] = [0, 1].map(|at| breakouts.get(at).map(|split| split.parse().expect("a breakout")));
+        platform.group_width((os, None), platform.cages_for(os, down.expect("one of them"), up))
     };
     for id in ["th5-512x100g", "th5-128x400g", "th5-64x800g"] {
         let of = |breakouts: &[&str]| width(id, Os::Sonic, breakouts).members;
@@ -268,15 +268,18 @@ fn members_of_groups_are_those_of_the_hwsku() {
     assert_eq!([64, 129, 256, 4097].map(|needed| sn5640.most(needed)), [128, 256, 256, 128]);
 }
 
-/// A usual hwsku that is listed with two breakouts is not for one of them alone: the SN5610N has C224O8.
+/// A hwsku that is listed with two breakouts is not for one of them on all cages.
 #[test]
 fn a_hwsku_of_two_breakouts_is_not_for_one() {
     let catalogue = Catalogue::builtin();
     let has = |id: &str, breakouts: &[&str]| {
         let platform = catalogue.get(id).expect("it ships");
-        platform.has_hwsku(breakouts.iter().map(|breakout| breakout.parse().expect("a breakout")))
+        let [down, up] = [0, 1].map(|at| breakouts.get(at).map(|split| split.parse().expect("a breakout")));
+        platform.has_hwsku(platform.cages_for(Os::Sonic, down.expect("one of them"), up))
     };
-    assert!(!has("nvidia-sn5610n", &["8x100G"]) && has("nvidia-sn5610n", &["8x100G", "2x400G"]));
+    assert!(has("nvidia-sn5610n-256x100g", &["8x100G"]));
+    assert!(has("nvidia-sn5610n-256x100g", &["8x100G", "2x400G"]));
+    assert!(!has("arista-7060dx5-32", &["2x200G"]));
     assert!(!has("marvell-db98cx8580-32cd", &["8x50G"]));
     assert!(has("spectrum4-sn5600-256x100g", &["8x100G"]) && has("th5-512x100g", &["8x100G"]));
 }
@@ -287,7 +290,7 @@ fn segments_of_spectrum_6_are_assumed_with_sonic_only() {
     let catalogue = Catalogue::builtin();
     let standing = |id: &str, os| {
         let platform = catalogue.get(id).expect("it ships");
-        platform.standing(SkuFeature::Segments, os, [platform.panel.default_breakout])
+        platform.standing(SkuFeature::Segments, os, platform.all_cages(platform.panel.default_breakout))
     };
     assert!(matches!(standing("spectrum6-sn6600", Os::Sonic), FeatureSupport::Assumed(..)));
     assert_eq!(standing("spectrum6-sn6600", Os::Nvue), FeatureSupport::Missing);

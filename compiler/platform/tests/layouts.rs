@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use closc_diagnostics::Sources;
-use closc_platform::{Catalogue, Layout, LayoutSide, Platform, Slot};
+use closc_platform::{Catalogue, Layout, LayoutSide, Platform, Slot, SplitCages};
 
 /// The first `count` slots of a side.
 fn slots(side: &LayoutSide, count: u16) -> Vec<Slot> {
@@ -27,6 +27,10 @@ fn in_place(layout: &Layout, lanes: u8) -> [Option<LayoutSide>; 2] {
         LayoutSide { breakout: up.breakout.behind(shares.map(|down| down.breakout), lanes), ..up }
     });
     [layout.down, up]
+}
+
+fn cages(side: LayoutSide) -> SplitCages {
+    SplitCages { breakout: side.breakout, cages: side.cages }
 }
 
 fn names(platform: &Platform, layout: &str, counts: [u16; 2]) -> [Vec<String>; 2] {
@@ -79,7 +83,7 @@ fn hwskus_of_layouts() {
     let hwsku = |id: &str, layout: &str| {
         let platform = catalogue.get(id).unwrap();
         let sides = in_place(&platform.layouts[layout], platform.panel.lanes);
-        platform.hwsku(sides.into_iter().flatten().map(|side| side.breakout)).unwrap().to_owned()
+        platform.hwsku(sides.into_iter().flatten().map(cages)).unwrap().to_owned()
     };
     assert_eq!(hwsku("spectrum6-sn6600", "d128u64s2"), "Mellanox-SN6600_LD-P64O128C2");
     assert_eq!(hwsku("spectrum5-sn5640", "d508u1s2"), "Mellanox-SN5640-C508O1X2");
@@ -133,8 +137,7 @@ fn published(text: &str, tier: &str) -> [Vec<u16>; 2] {
 /// The ports of a hwsku in the order of its port_config.ini.
 fn ports_of(git: &dyn Fn(&[&str]) -> String, platform: &Platform, layout: &Layout) -> Vec<String> {
     let sides = in_place(layout, platform.panel.lanes);
-    let hwsku =
-        platform.hwsku(sides.into_iter().flatten().map(|side| side.breakout)).expect("SONiC runs on it");
+    let hwsku = platform.hwsku(sides.into_iter().flatten().map(cages)).expect("SONiC runs on it");
     let end =
         format!("/{}/{hwsku}/port_config.ini", platform.sonic.as_ref().expect("SONiC runs on it").platform);
     let list = git(&["ls-tree", "-r", "--name-only", "HEAD", "device/"]);

@@ -1,7 +1,7 @@
 //! Names and lanes of single ports, as SONiC's `port_config.ini` has them (sonic-buildimage 086b03bd, `device/`).
 
 use closc_diagnostics::Sources;
-use closc_platform::{Catalogue, Slot};
+use closc_platform::{Catalogue, Platform, Slot, SplitCages};
 
 /// Compares one port: platform, breakout, cage and part from 0, then name, alias, index, subport, lanes, number.
 #[allow(clippy::too_many_arguments)]
@@ -70,9 +70,9 @@ fn aliases_by_position() {
 /// Mellanox-SN5610N-C224O8: eight ports of a cage use the port numbers of two.
 #[test]
 fn every_other_cage_is_used() {
-    port("nvidia-sn5610n", "8x100G", (0, 7), "Ethernet7", "etp1h", 1, &[7], 8);
-    port("nvidia-sn5610n", "2x400G", (6, 1), "Ethernet100", "etp13b", 13, &[100, 101, 102, 103], 53);
-    port("nvidia-sn5610n", "8x100G", (31, 7), "Ethernet503", "etp63h", 63, &[503], 256);
+    port("nvidia-sn5610n-256x100g", "8x100G", (0, 7), "Ethernet7", "etp1h", 1, &[7], 8);
+    port("nvidia-sn5610n-256x100g", "2x400G", (6, 1), "Ethernet100", "etp13b", 13, &[100, 101, 102, 103], 53);
+    port("nvidia-sn5610n-256x100g", "8x100G", (31, 7), "Ethernet503", "etp63h", 63, &[503], 256);
 }
 
 /// The port map: cages in the order of the panel, MAC blocks in the order of the board.
@@ -136,20 +136,69 @@ fn others() {
     port("minipack2-128x200g", "2x100G", (15, 1), "swp16s1", "swp16s1", 16, &[63, 64], 63);
 }
 
+fn on(platform: &Platform, split: &str, cages: &str) -> SplitCages {
+    SplitCages { breakout: platform.breakout(split).unwrap(), cages: cages.parse().unwrap() }
+}
+
 #[test]
 fn hwsku_follows_the_breakouts_in_use() {
     let catalogue = Catalogue::builtin();
     let th5 = catalogue.get("th5-512x100g").unwrap();
-    let [hundred, two, eight] = ["8x100G", "4x200G", "1x800G"].map(|text| th5.breakout(text).unwrap());
+    let [hundred, two, eight] = ["8x100G", "4x200G", "1x800G"].map(|split| on(th5, split, "0-63"));
+    let halves = [on(th5, "1x800G", "0-31"), on(th5, "4x200G", "32-63"), on(th5, "1x800G", "3")];
     assert_eq!(th5.hwsku([hundred, hundred]), Some("Arista-7060X6-64PE-B-C512S2"));
-    assert_eq!(th5.hwsku([eight, two, eight]), Some("Arista-7060X6-64PE-B-P32V128"));
+    assert_eq!(th5.hwsku(halves), Some("Arista-7060X6-64PE-B-P32V128"));
     assert_eq!(th5.hwsku([eight]), Some("Arista-7060X6-64PE-B-P64"));
     assert_eq!(th5.hwsku([]), Some("Arista-7060X6-64PE-B-C512S2"));
     let other = catalogue.get("th5-256x200g").unwrap();
     assert_eq!(other.hwsku([two]), Some("Arista-7060X6-64PE-256x200G"));
     assert_eq!(other.hwsku([eight]), Some("Arista-7060X6-64PE"));
-    assert_eq!(other.hwsku([eight, two]), Some("Arista-7060X6-64PE-P32V128"));
+    assert_eq!(other.hwsku(halves), Some("Arista-7060X6-64PE-P32V128"));
     assert_eq!(catalogue.get("linux").unwrap().hwsku([hundred]), None);
+}
+
+/// port_config.ini of 7060X6-64PE-B, SN5640, SN4280 and Z9332F in sonic-buildimage 086b03bd: cages 13, 14, 17, 18, 45, 46,
+/// 49 and 50 of C448O16 are split 2x400G, cages 1 to 32 of P32O64 and 1 to 28 of P28O72 are not split.
+#[test]
+fn a_hwsku_splits_every_cage_in_use_in_the_same_way() {
+    let catalogue = Catalogue::builtin();
+    let found = |id: &str, used: &[(&str, &str)]| {
+        let platform = catalogue.get(id).unwrap();
+        let used: Vec<SplitCages> = used.iter().map(|(split, cages)| on(platform, split, cages)).collect();
+        let hwsku = platform.hwsku(used.iter().copied()).unwrap().to_owned();
+        platform.has_hwsku(used).then_some(hwsku)
+    };
+    let up = "12-13, 16-17, 44-45, 48-49";
+    for (id, hwsku) in
+        [("th5-64x800g", "Arista-7060X6-64PE-B-C448O16"), ("spectrum5-sn5640", "Mellanox-SN5640-C448O16")]
+    {
+        assert_eq!(found(id, &[("8x100G", "0-11"), ("2x400G", up)]).as_deref(), Some(hwsku));
+        assert_eq!(found(id, &[("8x100G", "0-11"), ("2x400G", "12-13")]).as_deref(), Some(hwsku));
+        assert_eq!(found(id, &[("8x100G", "0-15"), ("2x400G", "32-47")]), None);
+        assert_eq!(found(id, &[("8x100G", "0-12"), ("2x400G", "16")]), None);
+    }
+    let th5 = |used: &[(&str, &str)]| found("th5-64x800g", used);
+    let is = |name: &str| Some(format!("Arista-7060X6-64PE-B-{name}"));
+    assert_eq!(th5(&[("2x400G", "32-63"), ("1x800G", "0-31")]), is("P32O64"));
+    assert_eq!(th5(&[("2x400G", "28-63"), ("1x800G", "0-27")]), is("P28O72"));
+    assert_eq!(th5(&[("2x400G", "0-31"), ("1x800G", "32-63")]), None);
+    let even = "0, 2, 4, 6, 8, 10, 12, 14";
+    assert_eq!(found("th5-256x200g", &[("8x100G", even)]).as_deref(), Some("Arista-7060X6-64PE-C256S2"));
+    assert_eq!(
+        found("th5-256x200g", &[("8x100G", "0, 2"), ("2x400G", "12")]).as_deref(),
+        Some("Arista-7060X6-64PE-C224O8")
+    );
+    assert_eq!(found("th5-256x200g", &[("8x100G", "0-3")]), None);
+    assert_eq!(found("th5-256x200g", &[("1x400G", "0-63")]).as_deref(), Some("Arista-7060X6-64PE-64x400G"));
+    let sn4280 = |used: &[(&str, &str)]| found("nvidia-sn4280", used);
+    assert_eq!(sn4280(&[("2x100G", "0-11"), ("1x400G", "12-19")]).as_deref(), Some("Mellanox-SN4280-O8C40"));
+    assert_eq!(sn4280(&[("1x400G", "0-11"), ("2x100G", "12-19")]), None);
+    let dell = |used: &[(&str, &str)]| found("dellemc-z9332f-d1508", used);
+    assert_eq!(
+        dell(&[("4x100G", "0-11, 16-19"), ("1x400G", "12-15, 20-31")]).as_deref(),
+        Some("DellEMC-Z9332f-M-O16C64")
+    );
+    assert_eq!(dell(&[("4x100G", "0-15"), ("1x400G", "16-31")]), None);
 }
 
 #[test]
@@ -158,7 +207,7 @@ fn breakouts_not_offered_are_refused_with_the_list() {
     let error = catalogue.get("th5-64x800g").unwrap().breakout("16x50G").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`th5-64x800g` does not offer `16x50G`; it offers `8x100G`, `4x200G`, `2x400G`, `1x800G`"
+        "`th5-64x800g` does not offer `16x50G`; it offers `8x100G`, `4x200G`, `2x400G`, `1x800G`, `1x400G`"
     );
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use closc_artefacts::{Prefix, Routing};
-use closc_platform::{Breakout, CageSet, GroupWidth, Os, Panel, Platform, Release, Slot};
+use closc_platform::{Breakout, CageSet, GroupWidth, Os, Panel, Platform, Release, Slot, SplitCages};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
@@ -274,6 +274,15 @@ impl PortBlock {
         let index = index + u16::from(self.first_port);
         let cage = self.cages.nth(index / parts);
         Slot { cage, part: (index % parts) as u8, breakout: self.breakout }
+    }
+
+    /// Returns the cages with its ports, spare ones included; `None` if it has no ports.
+    pub fn cages_in_use(&self) -> Option<SplitCages> {
+        let parts = u16::from(self.breakout.ports).max(1);
+        let (first, ports) = (u16::from(self.first_port), self.count + self.spare);
+        let places = if ports == 0 { 0..0 } else { first / parts..(first + ports).div_ceil(parts) };
+        let cages = CageSet::of(places.map(|place| self.cages.nth(place)))?;
+        Some(SplitCages { breakout: self.breakout, cages })
     }
 
     /// Returns the ports of a cage, spare ones included, by their place.
@@ -649,8 +658,12 @@ impl Topology {
     /// Returns the sizes of the ECMP groups of a switch.
     pub fn group_width(&self, switch: Switch) -> GroupWidth<'_> {
         let (platform, os) = self.hardware(switch);
-        let used = self.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
-        platform.group_width((os, self.release(os)), used.map(|block| block.breakout))
+        platform.group_width((os, self.release(os)), self.cages_in_use(switch))
+    }
+
+    /// Returns the cages of a switch with ports, spare ones included.
+    pub fn cages_in_use(&self, switch: Switch) -> impl Iterator<Item = SplitCages> + use<> {
+        self.blocks(switch).into_iter().filter_map(|block| block.cages_in_use())
     }
 
     /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.

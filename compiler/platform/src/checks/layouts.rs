@@ -1,22 +1,25 @@
-//! E1015: a layout fits the panel.
+//! E1015: a layout, and the cages of a hwsku, fit the panel.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
+use crate::Breakout;
 use crate::file::File;
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1015",
-    title: "layout does not fit the panel",
+    title: "layout or hwsku does not fit the panel",
     what: "A layout in a platform file uses cages of the panel, numbered from 0, and breakouts of the list \
            `breakouts`. It has either ports (`down`, `up`) or `refused`: the reason why closc does not \
-           support the layout.",
+           support the layout. The `cages` of a hwsku are on the panel too. They are listed for its own breakouts, \
+           and a cage is listed once, unless both breakouts take a part of it.",
     why: "A tier that names the layout would have ports that the switch does not have.",
     example: "panel: {cages: 64}  # 0 to 63\nlayouts: {d256u256: {up: {breakout: 8x100G, cages: 40-72}}}",
-    fix: "Correct `cages` or `breakout` of the layout. If the layout bundles ports into a LAG or spans two \
+    fix: "Correct `cages` or `breakout` of the layout or hwsku. If the layout bundles ports into a LAG or spans two \
            ASICs, closc does not support it: write `refused: REASON` instead of ports.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
+    hwskus(file, source, found);
     for (name, at) in &file.layouts {
         let layout = &at.value;
         let mut push = |message: String, label: &str| {
@@ -40,6 +43,32 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
             if side.cages.last() >= cages {
                 let message = format!("layout `{name}` uses cage {} of {cages}", side.cages.last());
                 push(message, "cages count from 0");
+            }
+        }
+    }
+}
+
+/// Checks the cages of each hwsku.
+fn hwskus(file: &File, source: SourceId, found: &mut Diagnostics) {
+    let panel = file.panel.cages.value;
+    for hwsku in file.sonic.iter().flat_map(|sonic| &sonic.value.hwskus) {
+        let Some(first) = hwsku.breakouts.first() else { continue };
+        let mut push = |message: String| {
+            found.push(Diagnostic::error(&RULE, message).at(first.span(source), ""));
+        };
+        let name = &hwsku.hwsku;
+        for (breakout, cages) in &hwsku.cages {
+            if !hwsku.breakouts.iter().any(|at| at.value == *breakout) {
+                push(format!("hwsku `{name}` has cages for `{breakout}`, which is not one of its breakouts"));
+            }
+            if cages.last() >= panel {
+                push(format!("hwsku `{name}` uses cage {} of {panel}", cages.last()));
+            }
+            let is_whole = |other: &Breakout| other.share.is_none() && breakout.share.is_none();
+            let others = hwsku.cages.iter().filter(|(other, _)| *other < breakout && is_whole(other));
+            let twice = others.flat_map(|(_, other)| other.iter()).find(|cage| cages.contains(*cage));
+            if let Some(cage) = twice {
+                push(format!("hwsku `{name}` has cage {cage} for two breakouts"));
             }
         }
     }

@@ -98,7 +98,6 @@ impl Kinds<'_> {
 
 fn kind(topology: &Topology, switch: Switch) -> Kind {
     let ((platform, os), blocks) = (topology.hardware(switch), topology.blocks(switch));
-    let used = blocks.into_iter().filter(|block| block.count + block.spare > 0).map(|block| block.breakout);
     let uplinks = blocks[1].count.into();
     let of_side = |side, block: PortBlock| {
         let ports = (0..block.count + block.spare).map(|index| {
@@ -117,7 +116,7 @@ fn kind(topology: &Topology, switch: Switch) -> Kind {
         title: platform.title.clone(),
         os: os.word(),
         ecmp_width: topology.group_width(switch).most(uplinks),
-        hwsku: platform.hwsku(used).map(str::to_owned),
+        hwsku: platform.hwsku(topology.cages_in_use(switch)).map(str::to_owned),
         weighs: os.renders(Capability::StaticWeights),
         cages: cages(platform),
         down,

@@ -59,7 +59,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                     .help("remove `size`: each platform then gets one that it supports"),
             );
         }
-        let Some(queue) = platform.hwsku(hardware.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku))
+        let Some(queue) =
+            platform.hwsku(hardware.cages_in_use()).and_then(|hwsku| platform.trim_queue(hwsku))
         else {
             continue;
         };
@@ -143,7 +144,7 @@ fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) 
     let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));
     let Some(class) = class.filter(|_| hardware.os.has_hwskus()) else { return false };
     let platform = &hardware.platform;
-    let own = platform.hwsku(hardware.breakouts()).and_then(|hwsku| platform.trim_queue(hwsku));
+    let own = platform.hwsku(hardware.cages_in_use()).and_then(|hwsku| platform.trim_queue(hwsku));
     if own.is_some() || class.queue.get() <= Queue::UNICAST_MAX {
         return false;
     }

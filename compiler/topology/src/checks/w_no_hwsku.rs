@@ -1,21 +1,24 @@
 //! W0201: SONiC has no hwsku for the breakouts of a switch.
 
-use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use std::collections::BTreeSet;
 
-use crate::draft::Draft;
+use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::{Breakout, Sonic, SplitCages};
+
+use crate::draft::{Draft, Hardware};
 
 /// SONiC has no hwsku for the breakouts of a switch.
 pub(crate) static RULE: Rule = Rule {
     code: "W0201",
     title: "SONiC has no hwsku for these breakouts",
-    what: "With SONiC, one of the platform's hwskus has exactly the breakouts in use, or the platform's own \
-           hwsku permits any (`any_breakout`).",
+    what: "With SONiC, one of the platform's hwskus splits every cage in use in the same way, or the \
+           platform's own hwsku permits any breakout (`any_breakout`). `closc platforms NAME` lists the hwskus.",
     why: "SONiC reads lanes, SAI profile and buffers from the folder of the hwsku. With a hwsku for other \
            breakouts, ports do not come up, or come up with wrong buffers.",
     example: "tiers:\n\
            \x20 t1: { platform: th5-512x100g, down: { breakout: 4x200G } }",
-    fix: "Split all cages as one of the listed hwskus does, or add a platform file with the hwsku of your \
-           image.",
+    fix: "Split all cages as one of the listed hwskus does. If it has two breakouts, list its cages in `cages` \
+           of the ports. Otherwise add a platform file with the hwsku of your image.",
 };
 
 /// Checks every kind of switch that runs SONiC.
@@ -27,31 +30,58 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         // platform is not known.
         let offered =
             tier.platform.is_some() && hardware.breakouts().all(|breakout| platform.panel.offers(breakout));
-        let in_use = hardware.breakouts().next().is_some();
-        if !in_use || !offered || platform.has_hwsku(hardware.breakouts()) {
+        let used: Vec<SplitCages> = hardware.cages_in_use().collect();
+        if used.is_empty() || !offered || platform.has_hwsku(used.iter().copied()) {
             continue;
         }
-        let mut used: Vec<String> = hardware.breakouts().map(|breakout| breakout.to_string()).collect();
-        used.sort();
-        used.dedup();
-        let known = sonic.hwskus.iter().map(|(these, name)| {
-            let these: Vec<String> = these.iter().map(ToString::to_string).collect();
-            format!("{} for {}", name, these.join(" + "))
-        });
-        let known: Vec<String> = known.collect();
-        let message = format!("no hwsku of `{}` supports cages split {}", platform.id, used.join(" and "));
-        let diagnostic = Diagnostic::warning(&RULE, message)
-            .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.who, sonic.hwsku));
-        let diagnostic = if known.is_empty() {
-            diagnostic
-        } else {
-            diagnostic.note(format!("known: {}", known.join(", ")))
-        };
-        out.push(
-            diagnostic
-                .help("split the cages as a hwsku does, or add a platform file with your image's hwsku"),
-        );
+        out.push(diagnostic(hardware, sonic, &used));
     }
+}
+
+fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagnostic {
+    let platform = &hardware.platform;
+    let splits = breakouts(used.iter().map(|of| of.breakout)).join(" and ");
+    let similar: Vec<&str> = platform.hwskus_with(used.iter().map(|of| of.breakout)).collect();
+    let message = if let [name, ..] = similar[..] {
+        format!("hwsku `{name}` of `{}` has other cages split {splits}", platform.id)
+    } else {
+        format!("no hwsku of `{}` supports cages split {splits}", platform.id)
+    };
+    let mut diagnostic = Diagnostic::warning(&RULE, message)
+        .at(hardware.platform_span, format!("for {}: `{}` is written", hardware.who, sonic.hwsku));
+    let known = sonic
+        .hwskus
+        .iter()
+        .map(|(these, name)| format!("{name} for {}", breakouts(these.iter().copied()).join(" + ")));
+    let known: Vec<String> = known.collect();
+    if similar.is_empty() {
+        let help = "split the cages as a hwsku does, or add a platform file with your image's hwsku";
+        let note = format!("known: {}", known.join(", "));
+        return if known.is_empty() { diagnostic } else { diagnostic.note(note) }.help(help);
+    }
+    diagnostic = diagnostic.note(format!("{} has {}", hardware.who, cages(used)));
+    for name in similar {
+        let own = sonic.cages.get(name).into_iter().flatten();
+        let own: Vec<SplitCages> =
+            own.map(|(breakout, cages)| SplitCages { breakout: *breakout, cages: *cages }).collect();
+        diagnostic = diagnostic.note(format!("{name} has {}", cages(&own)));
+    }
+    diagnostic.help(
+        "list the cages of the hwsku in `cages` of the downlinks and uplinks, or add a platform file with your \
+         image's hwsku",
+    )
+}
+
+/// Returns breakouts as text, each once.
+fn breakouts(of: impl Iterator<Item = Breakout>) -> Vec<String> {
+    let all: BTreeSet<String> = of.map(|breakout| breakout.to_string()).collect();
+    all.into_iter().collect()
+}
+
+/// Returns cages as text: `8x100G in cages 0-11; 2x400G in cages 12-13`.
+fn cages(of: &[SplitCages]) -> String {
+    let all: Vec<String> = of.iter().map(|of| format!("{} in cages {}", of.breakout, of.cages)).collect();
+    all.join("; ")
 }
 
 #[cfg(test)]

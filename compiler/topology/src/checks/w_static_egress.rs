@@ -33,7 +33,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             |os: Os| os.renders(Capability::Pauses) && os.support(Capability::Thresholds) == Support::Whole;
         for hardware in draft.hardware.iter().filter(|hardware| divides(hardware.os)) {
             let platform = &hardware.platform;
-            let hwsku = platform.hwsku(hardware.breakouts()).unwrap_or_default();
+            let hwsku = platform.hwsku(hardware.cages_in_use()).unwrap_or_default();
             let buffer = platform.buffer.as_ref().map(|own| own.under(hardware.os, hardware.release, hwsku));
             let most = buffer.and_then(|buffer| buffer.lossless_queue_max);
             let Some(most) = most.filter(|_| !said.contains(&platform.id)) else { continue };

@@ -7,7 +7,7 @@ use closc_diagnostics::Span;
 use closc_platform::capability::Capability;
 use closc_platform::{
     Balance, BalanceFact, Breakout, Catalogue, FeatureSupport, GroupWidth, Limit, Os, Platform, Release,
-    SkuFeature,
+    SkuFeature, SplitCages,
 };
 use closc_qos::units::Speed;
 
@@ -45,6 +45,12 @@ impl Hardware {
         used.filter_map(|block| block.breakout)
     }
 
+    /// Returns the cages in use, side by side.
+    pub(crate) fn cages_in_use(&self) -> impl Iterator<Item = SplitCages> {
+        let cages = self.platform.panel.cages;
+        [&self.down, &self.up].into_iter().filter_map(move |block| block.cages_in_use(cages))
+    }
+
     /// Returns the speeds of its ports towards other switches.
     pub(crate) fn fabric_speeds(&self) -> BTreeSet<Speed> {
         let down = (self.tier != TierId::T0).then_some(&self.down);
@@ -63,7 +69,7 @@ impl Hardware {
 
     /// Returns the sizes of its ECMP groups.
     pub(crate) fn group_width(&self) -> GroupWidth<'_> {
-        self.platform.group_width((self.os, self.release), self.breakouts())
+        self.platform.group_width((self.os, self.release), self.cages_in_use())
     }
 
     /// Returns why the size of a table is assumed, if it is neither published nor measured.
@@ -78,13 +84,14 @@ impl Hardware {
 
     /// Returns the first release in which its hwsku has a capability, if that is later than for the operating system.
     pub(crate) fn capability_since(&self, capability: Capability) -> Option<Release> {
-        let hwsku = self.platform.hwsku(self.breakouts()).filter(|_| capability == Capability::Trimming)?;
+        let hwsku =
+            self.platform.hwsku(self.cages_in_use()).filter(|_| capability == Capability::Trimming)?;
         self.platform.trimming_since(self.os, hwsku)
     }
 
     /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
     pub(crate) fn standing(&self, feature: SkuFeature) -> FeatureSupport<'_> {
-        self.platform.standing(feature, self.os, self.breakouts())
+        self.platform.standing(feature, self.os, self.cages_in_use())
     }
 
     /// Returns the platforms that have a feature under its operating system, each with its breakouts that have the

@@ -5,7 +5,7 @@ use std::ops::{Range, Sub as _};
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Breakout, CageSet, Catalogue, LayoutSide, Os, Platform};
+use closc_platform::{Breakout, CageSet, Catalogue, LayoutSide, Os, Platform, SplitCages};
 use smol_str::SmolStr;
 
 use super::{DraftLayout, number};
@@ -65,6 +65,14 @@ impl DraftBlock {
     pub(crate) fn cages(&self) -> u64 {
         let parts = self.breakout.map_or(1, |breakout| u64::from(breakout.ports));
         (self.count + self.spare + self.first_port).div_ceil(parts.max(1))
+    }
+
+    /// Returns its cages on a panel with this number of cages, spare ports included; `None` if it has no ports.
+    pub(crate) fn cages_in_use(&self, panel: u16) -> Option<SplitCages> {
+        let breakout = self.breakout.filter(|_| self.count + self.spare > 0)?;
+        let places = self.first_port / u64::from(breakout.ports.max(1))..self.cages();
+        let cages = places.map(|place| self.cage(place)).take_while(|cage| *cage < panel.into());
+        Some(SplitCages { breakout, cages: CageSet::of(cages.map(|cage| cage as u16))? })
     }
 
     /// Returns whether the cages that the file lists are too few.

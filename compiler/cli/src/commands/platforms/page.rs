@@ -149,9 +149,10 @@ fn factory(setting: &FactorySetting) -> String {
 fn split(platform: &Platform, breakout: Breakout) -> String {
     let ports = platform.usable_ports(breakout);
     let default = if breakout == platform.panel.default_breakout { ", as sold" } else { "" };
+    let all = platform.all_cages(breakout);
     let hwsku = match &platform.sonic {
-        Some(_) if platform.has_hwsku([breakout]) => {
-            format!(", hwsku {}", platform.hwsku([breakout]).unwrap_or_default())
+        Some(_) if platform.has_hwsku(all) => {
+            format!(", hwsku {}", platform.hwsku(all).unwrap_or_default())
         }
         Some(_) => ", no hwsku of its own".to_owned(),
         None => String::new(),
