@@ -10,7 +10,7 @@ use crate::{Breakout, CageSet, Os, Platform};
 /// Cages that are split in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitCages {
-    /// How they are split.
+    /// The breakout of each.
     pub breakout: Breakout,
     /// The cages.
     pub cages: CageSet,

@@ -3,7 +3,7 @@
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::file::File;
-use crate::{Os, Release};
+use crate::{Os, Release, Releases};
 
 pub(crate) static RULE: Rule = Rule {
     code: "E1016",
@@ -17,14 +17,15 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
-    let Some(releases) = Os::Sonic.releases() else { return };
+    let known = Os::ALL.into_iter().filter(|os| os.has_hwskus()).filter_map(Os::releases);
+    let known: Vec<&Releases> = known.collect();
     let mut require = |release: Option<Release>, key: String, span| {
-        if let Some(release) = release.filter(|release| !releases.supports(*release)) {
+        if let Some(release) = release.filter(|release| !known.iter().any(|of| of.supports(*release))) {
             let message = format!("`{key}` is `{release}`, which closc does not know");
             found.push(
                 Diagnostic::error(&RULE, message)
                     .at(span, "")
-                    .help(format!("write one of {}", releases.words())),
+                    .help(format!("write one of {}", known.first().map(|of| of.words()).unwrap_or_default())),
             );
         }
     };

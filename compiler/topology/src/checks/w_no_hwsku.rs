@@ -43,7 +43,7 @@ fn diagnostic(hardware: &Hardware, sonic: &Sonic, used: &[SplitCages]) -> Diagno
     let splits = breakouts(used.iter().map(|of| of.breakout)).join(" and ");
     let similar: Vec<&str> = platform.hwskus_with(used.iter().map(|of| of.breakout)).collect();
     let message = if let [name, ..] = similar[..] {
-        format!("hwsku `{name}` of `{}` has other cages split {splits}", platform.id)
+        format!("the cages split {splits} are not those of hwsku `{name}`")
     } else {
         format!("no hwsku of `{}` supports cages split {splits}", platform.id)
     };

@@ -151,7 +151,7 @@ fn a_hwsku_is_found_by_its_cages() {
             }
             let found = platform.hwsku(used.iter().copied()).unwrap_or_default();
             let others = cages_of(&platform, switch.ports(found).unwrap_or_default());
-            let is_mixed = rows.len() > used.iter().map(|of| ports(of)).sum();
+            let is_mixed = rows.len() > used.iter().map(ports).sum();
             assert!(found == hwsku || others == used || is_mixed, "{} {hwsku}: {found}", platform.id);
             compared += 1;
             if let [first, second] = used[..]
