@@ -10,14 +10,17 @@ use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
 use closc_tests::exceptions::{excepted, regrown_islands, related};
 use closc_tests::shape::{Shape, any_routing, try_plan};
-use closc_topology::{Spans, Topology};
+use closc_topology::{Spans, Topology, ZoneSizes};
 use proptest::prelude::*;
 
 use walk::walk;
 
 /// Returns the complete meaning of a topology, so that no list of fields is needed here.
 fn meaning(topology: &Topology) -> String {
-    format!("{:?}", Topology { spans: Spans::default(), ..topology.clone() })
+    format!(
+        "{:?}",
+        Topology { spans: Spans::default(), zone_sizes: ZoneSizes::default(), ..topology.clone() }
+    )
 }
 
 /// Computes the rows of `impact` by walking all paths.

@@ -37,6 +37,7 @@ mod suggest;
 mod testing;
 mod widths;
 mod yaml;
+mod zone_size;
 
 pub mod checks;
 pub mod document;
@@ -72,3 +73,4 @@ pub use spans::Spans;
 pub use suggest::nearest;
 pub use usid::{GIB_MAX, Role, Usid, UsidLayout};
 pub use widths::AddressWidths;
+pub use zone_size::ZoneSizes;

@@ -30,6 +30,7 @@ use crate::shared;
 use crate::spans::Spans;
 use crate::usid::UsidLayout;
 use crate::widths::AddressWidths;
+use crate::zone_size::ZoneSizes;
 
 /// A valid fabric description. Its serialised form is the meaning of a file, from which digests are computed. So the
 /// order of fields and variants, here and in all contained types such as [`Platform`], is part of every digest, but
@@ -89,6 +90,9 @@ pub struct Topology {
     /// Places in the text by dotted path, for example `tiers.t0.up`. They are not part of the meaning.
     #[serde(skip)]
     pub spans: Spans,
+    /// The sizes of smaller zones; what they lack is in `exceptions`.
+    #[serde(skip)]
+    pub zone_sizes: ZoneSizes,
     /// The port order that follows from the counts.
     #[serde(skip)]
     pub orders: PortOrders,

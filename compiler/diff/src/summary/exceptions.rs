@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::Plan;
-use closc_topology::{Cable, Link, PlaneId, Switch, field};
+use closc_topology::{Cable, Field, Link, PlaneId, Switch, field};
 
 use super::{Kind, listed, simple};
 use crate::change::{Edit, Exception, ExceptionTarget, Hardware, Toggle};
@@ -72,7 +72,7 @@ type ExceptionEntry = (LineKey, Option<PlaneId>, String);
 fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     let (field, turn, thing, verbs, rests) = match exception {
         Exception::Absent(turn, thing) => (
-            field!("exceptions.absent"),
+            absence_field(*thing, if *turn == Toggle::On { new } else { old }),
             turn,
             thing,
             ["leave out", "no longer leave out"],
@@ -100,21 +100,26 @@ fn passive_entry(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntr
     found
 }
 
+/// Returns the field that makes an element absent in a plan: the size of its zone, or the list of exceptions.
+fn absence_field(thing: ExceptionTarget, lacking: &Plan) -> Field {
+    let sizes = &lacking.topology().zone_sizes;
+    let field = match thing {
+        ExceptionTarget::Switch(switch) => sizes.field_of_switch(switch),
+        ExceptionTarget::Nic(nic) => sizes.field_of_nic(nic),
+        ExceptionTarget::Plane(_) | ExceptionTarget::Link(_) => None,
+    };
+    field.unwrap_or(field!("exceptions.absent"))
+}
+
 /// Returns the key of an exception that is a change.
 fn sort(exception: &Exception, old: &Plan, new: &Plan) -> ExceptionEntry {
     match exception {
         Exception::Absent(turn, thing) => {
-            let (sign, verb) = match turn {
-                Toggle::On => (Sign::Remove, "take out"),
-                Toggle::Off => (Sign::Add, "bring in"),
+            let (sign, verb, plan, lacking) = match turn {
+                Toggle::On => (Sign::Remove, "take out", old, new),
+                Toggle::Off => (Sign::Add, "bring in", new, old),
             };
-            target_entry(
-                field!("exceptions.absent").path(),
-                sign,
-                verb,
-                *thing,
-                if *turn == Toggle::On { old } else { new },
-            )
+            target_entry(absence_field(*thing, lacking).path(), sign, verb, *thing, plan)
         }
         Exception::Drained(turn, thing) => {
             let (verb, plan) = match turn {

@@ -19,6 +19,7 @@ use crate::model::{
     T2, Tier, Topology, ZoneTier,
 };
 use crate::port_order::{PortOrders, PortStage};
+use crate::zone_size::ZoneSizes;
 
 impl Draft<'_> {
     /// Builds the topology with a profile.
@@ -61,6 +62,7 @@ impl Draft<'_> {
             racks: self.racks.racks.clone(),
             exceptions: self.exceptions()?,
             spans: self.spans().clone(),
+            zone_sizes: self.zone_sizes(),
             orders: PortOrders::default(),
         })
     }
@@ -187,6 +189,15 @@ impl Draft<'_> {
         found.switches = self.switches()?;
         self.smaller_zones(&mut found)?;
         Some(found)
+    }
+
+    fn zone_sizes(&self) -> ZoneSizes {
+        let groups = self.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0);
+        let per_group = self.doc.hosts.per_group_by_zone.iter().flat_map(|zones| &zones.0);
+        ZoneSizes {
+            groups: groups.map(|(zone, size)| (ZoneId(zone.value), size.value)).collect(),
+            per_group: per_group.map(|(zone, size)| (ZoneId(zone.value), size.value)).collect(),
+        }
     }
 
     /// Declares absent the T0 groups and NICs that a smaller zone does not have.
