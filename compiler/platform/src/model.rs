@@ -229,6 +229,11 @@ impl Panel {
     /// Bits of a port number in v1model (`PortId_t`).
     pub const V1MODEL_PORT_BITS: u8 = 9;
 
+    /// Returns the number of a cage on the front panel.
+    pub fn cage_number(&self, cage: u16) -> u16 {
+        self.first_number + cage * self.number_step
+    }
+
     /// Returns the bits of a port number in P4 pipelines.
     pub fn port_bits(&self) -> u8 {
         self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)

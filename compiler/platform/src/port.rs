@@ -75,7 +75,7 @@ impl Platform {
         let in_cage = u16::from(first) + u16::from(slot.part) * width;
         let is_split = slot.breakout.ports != 1 || slot.breakout.share.is_some();
         Place {
-            panel: panel.first_number + slot.cage * panel.number_step,
+            panel: panel.cage_number(slot.cage),
             width,
             in_cage,
             first_lane: slot.cage * lanes + in_cage,

@@ -71,8 +71,7 @@ impl Elements<'_> {
     }
 
     fn panel_number(&self, switch: Switch, cage: u16) -> u16 {
-        let panel = &self.fabric.topology().hardware(switch).0.panel;
-        panel.first_number + cage * panel.number_step
+        self.fabric.topology().hardware(switch).0.panel.cage_number(cage)
     }
 
     /// Returns the elements of a name. Fails unless all of them exist.
@@ -139,7 +138,8 @@ impl Elements<'_> {
     fn exception(&self, name: &str) -> Result<Vec<Element>, String> {
         // `--avoid` and `closc drain` also accept `plane=3`.
         let plane = name.strip_prefix("plane=").map(|number| format!("plane {number}"));
-        let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name))?;
+        let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name));
+        let found = found.map_err(|unknown| self.keyword_for(name).unwrap_or(unknown))?;
         found
             .into_iter()
             .map(|(name, subject)| {
@@ -153,6 +153,18 @@ impl Elements<'_> {
                 there.then_some(element).ok_or_else(|| self.not_there(&name, &subject))
             })
             .collect()
+    }
+
+    /// Returns the error of the name of a site or domain without its keyword.
+    fn keyword_for(&self, name: &str) -> Option<String> {
+        let keyword = if self.site(name).is_ok() {
+            "site"
+        } else if self.domain(name).is_ok() {
+            "domain"
+        } else {
+            return None;
+        };
+        Some(format!("`{name}` is a {keyword}: write `{keyword} {name}`"))
     }
 
     /// Returns why a named element does not exist: its zone may be smaller, or the element is declared absent.
@@ -262,24 +274,30 @@ impl Elements<'_> {
     fn site(&self, name: &str) -> Result<u16, String> {
         let sites = &self.fabric.topology().sites;
         let at = sites.iter().position(|site| site.name == name);
-        at.map(|at| at as u16).ok_or_else(|| format!("`{name}` is not a site of the fabric file"))
+        at.map(|at| at as u16).ok_or_else(|| match sites.as_slice() {
+            [] => format!("`{name}` is not a site: the fabric file has no `sites`"),
+            _ => format!(
+                "`{name}` is not a site; there are {}",
+                listed(sites.iter().map(|site| site.name.as_str()))
+            ),
+        })
     }
 
     fn domain(&self, name: &str) -> Result<Element, String> {
         let at = self.domains.iter().position(|domain| domain.name == name);
         at.map(|at| Element::Domain(at as u32)).ok_or_else(|| {
-            let known = self
-                .domains
-                .iter()
-                .map(|domain| domain.name.as_str())
-                .take(5)
-                .collect::<Vec<_>>()
-                .join("`, `");
-            if known.is_empty() {
+            if self.domains.is_empty() {
                 format!("`{name}` is not a domain: there are none, neither in the fabric file nor in a list")
             } else {
-                format!("`{name}` is not a domain; there are `{known}`")
+                let known = self.domains.iter().map(|domain| domain.name.as_str());
+                format!("`{name}` is not a domain; there are {}", listed(known))
             }
         })
     }
+}
+
+/// Writes the first of some names.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.take(5).map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }

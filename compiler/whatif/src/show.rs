@@ -46,6 +46,11 @@ pub fn answer(answer: &Answer) -> String {
     out
 }
 
+/// Returns the form of a verb for a count.
+fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
 /// Returns the percentage of pairs.
 fn part(left: &RemainingCapacity, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
@@ -54,14 +59,18 @@ fn part(left: &RemainingCapacity, pairs: u64) -> String {
 fn write_remaining(out: &mut String, left: &RemainingCapacity) {
     let _ = writeln!(
         out,
-        "{} of NICs: {} ({}) lose paths, {} are cut off{}",
+        "{} of NICs: {} ({}) {} paths, {} {} cut off{}",
         counted(left.pairs, "pair"),
         number(left.pairs_touched),
         part(left, left.pairs_touched),
+        verb(left.pairs_touched, "loses", "lose"),
         number(left.pairs_cut_off),
+        verb(left.pairs_cut_off, "is", "are"),
         match left.pairs_cut_off - left.pairs_newly_cut_off {
             0 => String::new(),
-            before if before == left.pairs_cut_off => ", and were before".to_owned(),
+            before if before == left.pairs_cut_off => {
+                format!(", and {} before", verb(before, "was", "were"))
+            }
             before => format!(", {} of them before", number(before)),
         },
     );
@@ -70,8 +79,9 @@ fn write_remaining(out: &mut String, left: &RemainingCapacity) {
         let more = if left.nics_cut_off > shown.len() { ", ..." } else { "" };
         let _ = writeln!(
             out,
-            "{} reach no other NIC, and so {}: {}{more}",
+            "{} {} no other NIC, and so {}: {}{more}",
             counted(left.nics_cut_off as u64, "NIC"),
+            verb(left.nics_cut_off as u64, "reaches", "reach"),
             counted(left.nodes_cut_off, "whole node"),
             shown.join(", ")
         );
