@@ -9,6 +9,7 @@ mod doubts;
 mod drain_exceptions;
 mod exceptions;
 mod hardware;
+mod planes_by_nic;
 mod port_order;
 mod ranges;
 
@@ -332,7 +333,9 @@ fn search(
     let naming = naming(network, positions);
     let namings = if naming.is_empty() { vec![naming] } else { vec![naming, Vec::new()] };
     let mut best: Option<Candidate> = None;
-    let (mut why, mut tries) = (String::new(), 0);
+    // The fewest errors: of the assumed settings, those that cause none.
+    let mut why: Option<String> = None;
+    let mut tries = 0;
     for (hardware, numbers) in hardware.iter().flat_map(|hardware| {
         let fits = hardware.fits();
         shape::numbers(network, positions, &fits).into_iter().map(move |numbers| (hardware, numbers))
@@ -346,8 +349,8 @@ fn search(
                 let plan = match compile(&draft) {
                     Ok(plan) => plan,
                     Err(refused) => {
-                        if why.is_empty() {
-                            why = refused;
+                        if why.as_ref().is_none_or(|why| errors(&refused) < errors(why)) {
+                            why = Some(refused);
                         }
                         if tries >= TRIES_MAX {
                             break 'one;
@@ -370,6 +373,10 @@ fn search(
         }
     }
     best.ok_or_else(|| {
+        if let Some(fault) = planes_by_nic::fault(network, positions) {
+            return fault.into();
+        }
+        let why = why.unwrap_or_default();
         let help = if positions.by_name {
             "; its counts follow from the numbers in the names of devices; help: rename devices with wrong numbers, or \
              number all devices by their cables with `--nodes PATTERN`"
@@ -379,6 +386,11 @@ fn search(
         let text = format!("no fabric of these cables passes the checks, so the file is not written{help}: {why}");
         Fault { place: None, text }.into()
     })
+}
+
+/// Counts the errors in a refusal.
+fn errors(refused: &str) -> usize {
+    refused.matches("error[").count()
 }
 
 /// Returns the candidate with the port order that the network has, if it has more of its cables with that order.
@@ -566,18 +578,7 @@ fn refuse_others(
              if platforms share port names, set them with `--platform t0=NAME`"
         ),
     }];
-    let switches = positions.places.iter().filter_map(|place| match place {
-        Place::Switch(switch) => Some(switch.zone),
-        Place::Node(_) => None,
-    });
-    let zones = switches.collect::<BTreeSet<_>>().len();
-    if zones > 1 && !positions.levels.contains(&Level::T2) {
-        let text = format!(
-            "the names belong to {zones} zones that no T2 connects: `closc import` does not support planes by NIC; \
-             help: import one zone at a time"
-        );
-        faults.push(Fault { place: None, text });
-    }
+    faults.extend(planes_by_nic::fault(network, positions));
     for number in found.compared.left.iter().take(10) {
         let cable = &network.cables[*number as usize];
         let [a, b] = cable.ends.map(|plug| network.devices.name(plug.device));

@@ -20,7 +20,7 @@ use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::own;
 
 pub(crate) use crate::own::Place;
-pub(crate) use nics::Nics;
+pub(crate) use nics::{Nics, named as nic_and_plane};
 
 /// Interpretation of cables that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,7 +53,7 @@ pub(crate) struct AssumptionNotes {
     pub(crate) tiers: [&'static str; 3],
     /// Comment on the NICs of nodes.
     pub(crate) nics: &'static str,
-    /// Comment on speed and lanes of a NIC.
+    /// Comment on speed, lanes and cages of a NIC.
     pub(crate) nic: &'static str,
     /// Lengths and media by kind of cable, as in `length 2m`.
     pub(crate) cables: BTreeMap<&'static str, Vec<String>>,

@@ -340,3 +340,62 @@ fn a_swapped_cable_of_a_grown_network_is_found() {
     assert_eq!(found.placed + 2, found.cables, "{:?}", found.findings);
     assert!(!found.findings.is_empty());
 }
+
+/// Planes by NIC are refused with that reason, and not by settings that closc assumes.
+#[test]
+fn planes_by_nic_are_refused_as_such() {
+    let of = |platform: &str, os: &str, qos: &str| {
+        plan(&format!(
+            "fabric: shape\nplanes: 1\nzones: 4\nrouting: ecmp-static\n\
+             hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, rails: 4, zones_per_node: 4, nic: {{ speed: 400G, lanes: 8 }} }}\n\
+             tiers:\n  t0: {{ platform: {platform}, os: {os}, up: 16, parallel: 8 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
+             cables: {{ nic-t0: {{ length: 3m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr4 }} }}\nqos: {qos}\n"
+        ))
+    };
+    let before = of("th4-64x400g", "sonic", "lossless");
+    // By closc's names, and by other names of switches.
+    let own = lists(&before);
+    let mut other = own.clone();
+    for zone in 0..4 {
+        for (from, to) in [("t0", "leaf"), ("t1", "spine")] {
+            let (from, to) = (format!("z{zone}-p0-{from}-"), format!("{to}{zone}x"));
+            other.iter_mut().for_each(|list| *list = list.replace(&from, &to));
+        }
+    }
+    other.iter_mut().for_each(|list| *list = list.replace("z0-su", "node-"));
+    for (tables, reason) in [
+        (own, "the names belong to 4 zones that no T2 connects"),
+        (other, "each NIC is in one plane, and no switch connects the planes"),
+    ] {
+        let refused = imported(&tables).expect_err("planes by NIC").to_string();
+        assert!(refused.contains(reason) && refused.contains("planes by NIC"), "{refused}");
+        assert!(!refused.contains("E0703") && !refused.contains("lossy-trim"), "{refused}");
+    }
+}
+
+/// A list without the cages of NICs means one cage, and the note says so.
+#[test]
+fn cages_that_no_list_contains_are_noted() {
+    let note = |tables: &[String]| {
+        let found = imported(tables).expect("a Clos");
+        let note = found.notes.iter().find(|note| note.starts_with("assumed")).cloned();
+        (note.unwrap_or_default(), found.text)
+    };
+    let plan = plan(&Shape { planes: 4, ..Shape::SMALL }.yaml().replace(" lanes: 4", " lanes: 4, cages: 2"));
+    assert_eq!(plan.topology().hosts.nic_cages, 2);
+    let (known, text) = note(&lists(&plan));
+    assert!(text.contains("cages: 2") && !known.contains("cage"), "{known}\n{text}");
+    let bare = |list: &String| -> String {
+        let fields = |line: &str| -> Vec<String> { line.split(',').map(str::to_owned).collect() };
+        let columns = ["a_device", "a_port", "b_device", "b_port"];
+        let head = fields(list.lines().next().expect("a header"));
+        let places: Vec<usize> =
+            columns.iter().filter_map(|own| head.iter().position(|title| title == own)).collect();
+        let row =
+            |line: &str| places.iter().map(|at| fields(line)[*at].clone()).collect::<Vec<_>>().join(",");
+        list.lines().map(|line| row(line) + "\n").collect()
+    };
+    let (assumed, text) = note(&lists(&plan).iter().map(bare).collect::<Vec<_>>());
+    assert!(assumed.contains("1 cage of a NIC"), "{assumed}");
+    assert!(text.contains("lanes and cages assumed"), "{text}");
+}

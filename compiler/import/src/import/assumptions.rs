@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use closc_diagnostics::figures::counted;
 use closc_plan::Plan;
 use closc_topology::{Link, TierId};
 
@@ -39,10 +40,38 @@ pub(super) fn assumed(
     AssumptionNotes {
         tiers,
         nics: if positions.nics.is_named { "" } else { "assumed, from the T0s that nodes are connected to" },
-        nic: if has_speed { "lanes assumed" } else { "speed and lanes assumed" },
+        nic: match (has_speed, has_cages(positions)) {
+            (true, true) => "lanes assumed",
+            (true, false) => "lanes and cages assumed",
+            (false, true) => "speed and lanes assumed",
+            (false, false) => "speed, lanes and cages assumed",
+        },
         cables: cables(plan, specs),
         is_routing: options.wanted.routing.is_none(),
     }
+}
+
+/// Whether the lists contain the cages of the NICs of each zone.
+fn has_cages(positions: &Positions) -> bool {
+    let zone = |place: &Place| match place {
+        Place::Switch(switch) if switch.tier == TierId::T0 => Some(switch.zone.0),
+        Place::Switch(_) | Place::Node(_) => None,
+    };
+    let known = &positions.nics.cages.by_zone;
+    positions.places.iter().filter_map(zone).all(|zone| known.contains_key(&zone))
+}
+
+/// The assumed values of NICs.
+fn nic_values(assumed: &str, plan: &Plan) -> String {
+    let hosts = &plan.topology().hosts;
+    let values = [
+        ("speed", format!("speed {}", hosts.nic_speed)),
+        ("lanes", counted(hosts.nic_lanes.into(), "lane")),
+        ("cages", counted(hosts.nic_cages.into(), "cage")),
+    ];
+    let values: Vec<String> =
+        values.into_iter().filter(|(word, _)| assumed.contains(word)).map(|(_, value)| value).collect();
+    format!("{} of a NIC", values.join(", "))
 }
 
 /// Whether a list of devices has the model of each switch of a tier.
@@ -104,7 +133,7 @@ pub(super) fn note(assumed: &AssumptionNotes, plan: &Plan, settings: Settings) -
     if !assumed.nics.is_empty() {
         parts.push("NICs per node and rails".to_owned());
     }
-    parts.push(assumed.nic.replace(" assumed", " of NICs"));
+    parts.push(nic_values(assumed.nic, plan));
     parts.extend(
         assumed.cables.iter().map(|(kind, values)| format!("{} of {kind} cables", values.join(" and "))),
     );

@@ -70,7 +70,7 @@ fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
 }
 
 /// Reads NIC and plane from a port name such as `nic2p3`. Returns `None` if the name has another form.
-pub(super) fn named(port: &str) -> Option<(u16, u8)> {
+pub(crate) fn named(port: &str) -> Option<(u16, u8)> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
     (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
