@@ -9,9 +9,9 @@ mod doubts;
 mod drain_exceptions;
 mod exceptions;
 mod hardware;
-mod planes_by_nic;
 mod port_order;
 mod ranges;
+mod separate_zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -373,7 +373,7 @@ fn search(
         }
     }
     best.ok_or_else(|| {
-        if let Some(fault) = planes_by_nic::fault(network, positions) {
+        if let Some(fault) = separate_zones::fault(positions) {
             return fault.into();
         }
         let why = why.unwrap_or_default();
@@ -520,7 +520,7 @@ fn naming(network: &ExistingNetwork, positions: &Positions) -> Vec<(&'static str
     if positions.by_name {
         return Vec::new();
     }
-    let zoned = positions.levels.contains(&Level::T2);
+    let zoned = positions.levels.contains(&Level::T2) || positions.nics.zones > 1;
     let usual = Naming::default_for(zoned);
     let kinds: [(&'static str, Level, &[Placeholder]); 4] = [
         ("t0", Level::T0, Naming::ZONED),
@@ -578,7 +578,7 @@ fn refuse_others(
              if platforms share port names, set them with `--platform t0=NAME`"
         ),
     }];
-    faults.extend(planes_by_nic::fault(network, positions));
+    faults.extend(separate_zones::fault(positions));
     for number in found.compared.left.iter().take(10) {
         let cable = &network.cables[*number as usize];
         let [a, b] = cable.ends.map(|plug| network.devices.name(plug.device));

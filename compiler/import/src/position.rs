@@ -4,6 +4,7 @@
 //! a node the number of its NIC. Invariants: no two devices have the same place. Names in closc's own form
 //! give the places. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
 
+mod by_nic;
 mod graph;
 mod nics;
 mod one_tier;
@@ -20,7 +21,7 @@ use crate::network::{ExistingNetwork, Fault, ImportError, Level};
 use crate::own;
 
 pub(crate) use crate::own::Place;
-pub(crate) use nics::{Nics, named as nic_and_plane};
+pub(crate) use nics::Nics;
 
 /// Interpretation of cables that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,6 +23,8 @@ pub(crate) struct Numbers {
     pub(crate) per_group_by_zone: BTreeMap<u16, u16>,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
+    /// Zones that the NICs of a node are in.
+    pub(crate) zones_per_node: u16,
     /// Cages of a NIC where there are several, by zone.
     pub(crate) nic_cages: BTreeMap<u16, u16>,
     pub(crate) t1_count: u16,
@@ -137,20 +139,24 @@ pub(crate) fn numbers(
     let nodes = || positions.places.iter().copied().filter_map(node);
     let (rails, nics_per_node) = (positions.nics.rails.max(1), positions.nics.per_node.max(1));
     let share = (nics_per_node / rails).max(1);
+    let zones_per_node = positions.nics.zones.max(1);
+    let in_zone = (rails / zones_per_node).max(1);
     let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
     let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
     for t0 in of(TierId::T0) {
         let groups = groups.entry(t0.zone.0).or_default();
         *groups =
-            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(rails).unwrap_or(u16::MAX));
+            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(in_zone).unwrap_or(u16::MAX));
     }
-    for node in nodes() {
-        let groups = groups.entry(node.zone.0).or_default();
-        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(rails));
-        let per_group = per_group.entry(node.zone.0).or_default();
+    for (node, zone) in nodes().flat_map(|node| (0..zones_per_node).map(move |zone| (node, zone))) {
+        let zone = node.zone.0.saturating_add(zone);
+        let groups = groups.entry(zone).or_default();
+        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(in_zone));
+        let per_group = per_group.entry(zone).or_default();
         *per_group = (*per_group).max(node.index.saturating_add(1).saturating_mul(share));
     }
-    let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(|node| node.zone.0)));
+    let last_zone = |node: Node| node.zone.0.saturating_add(zones_per_node - 1);
+    let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(last_zone)));
     let fewer = |all: &BTreeMap<u16, u16>| -> (u16, BTreeMap<u16, u16>) {
         let most = all.values().copied().max().unwrap_or(1);
         let of_zone = |zone: u16| (zone, all.get(&zone).copied().unwrap_or(0));
@@ -169,6 +175,7 @@ pub(crate) fn numbers(
         per_group_by_zone,
         nics_per_node,
         rails,
+        zones_per_node,
         nic_cages: nic_cages(positions),
         t1_count: count(of(TierId::T1).map(|t1| t1.index)),
         t0_parallel: parallel(network, positions, TierId::T0),

@@ -207,7 +207,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
     let _ = writeln!(out, "planes: {}", numbers.planes);
     let mark = if assumed.is_routing { "assumed" } else { "" };
     let _ = writeln!(out, "routing: {}{}", settings.routing.word(), comment(mark));
-    if numbers.third.is_some() {
+    if numbers.third.is_some() || numbers.zones_per_node > 1 {
         let _ = writeln!(out, "zones: {}", numbers.zones);
     }
     let _ = writeln!(out, "hosts:\n  groups: {}", numbers.groups);
@@ -221,6 +221,9 @@ pub(crate) fn text(file: &File<'_>) -> String {
     let mark = comment(assumed.nics);
     let _ =
         writeln!(out, "  nics_per_node: {}{mark}\n  rails: {}{mark}", numbers.nics_per_node, numbers.rails);
+    if numbers.zones_per_node > 1 {
+        let _ = writeln!(out, "  zones_per_node: {}{mark}", numbers.zones_per_node);
+    }
     if let Some(t0) = &tiers[0] {
         let usual = numbers.usual_nic_cages();
         let nic_of = nic(numbers.planes, &t0.base, usual);

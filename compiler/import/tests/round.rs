@@ -41,14 +41,13 @@ fn comes_back(before: &Plan) {
 
 /// The same, with the text of the fabric file for failure messages.
 fn comes_back_of(before: &Plan, text: &str) {
-    // Nodes that are in several zones are not recognised: their cables become findings, or the import is
-    // rejected.
-    if rows(before).is_empty() || before.topology().hosts.zones_per_node > 1 {
+    if rows(before).is_empty() {
         return;
     }
     // Without any T2, zones are separate fabrics, and names in a file of two tiers have no zone.
     let is_zoned = before.switches().next().is_some_and(|switch| before.switch_name(switch).starts_with('z'));
-    if is_zoned && !rows(before).iter().any(|row| row.contains(",t1-t2,")) {
+    let is_joined = before.topology().hosts.zones_per_node > 1;
+    if is_zoned && !is_joined && !rows(before).iter().any(|row| row.contains(",t1-t2,")) {
         return;
     }
     let found = match imported(&lists(before)) {
@@ -186,13 +185,16 @@ fn rows_of_t2s_come_back() {
     }
 }
 
-/// Zones that only nodes join are refused, with the reason.
+/// Zones that neither T2s nor nodes join are refused, with the reason.
 #[test]
-fn planes_by_nic_are_refused() {
-    let t2 = T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 };
-    let shape = Shape { planes: 1, rails: 2, t2: Some(t2), ..Shape::SMALL };
-    let refused = imported(&lists(&shape.plan())).expect_err("planes by NIC are not recognised");
-    assert!(refused.to_string().contains("the names belong to 2 zones that no T2 connects"), "{refused}");
+fn separate_zones_are_refused() {
+    let t2 = Some(T2 { zones: 2, steps: 1, parallel: 1, rows: 0, node_zones: 1 });
+    let before = Shape { t2, ..Shape::SMALL }.plan();
+    let is_of_zones = |line: &&str| !line.contains(",t1-t2,");
+    let without = |list: &String| list.lines().filter(is_of_zones).map(|line| format!("{line}\n")).collect();
+    let tables: Vec<String> = lists(&before).iter().map(without).collect();
+    let refused = imported(&tables).expect_err("two fabrics").to_string();
+    assert!(refused.contains("2 zones that neither a T2 nor a node joins"), "{refused}");
 }
 
 /// Networks without T1s: rail-only, dual-plane, and a single switch.
@@ -341,21 +343,20 @@ fn a_swapped_cable_of_a_grown_network_is_found() {
     assert!(!found.findings.is_empty());
 }
 
-/// Planes by NIC are refused with that reason, and not by settings that closc assumes.
+/// Planes by NIC are zones that only nodes join. Without closc's names of switches, ports of nodes show them.
 #[test]
-fn planes_by_nic_are_refused_as_such() {
-    let of = |platform: &str, os: &str, qos: &str| {
-        plan(&format!(
-            "fabric: shape\nplanes: 1\nzones: 4\nrouting: ecmp-static\n\
-             hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, rails: 4, zones_per_node: 4, nic: {{ speed: 400G, lanes: 8 }} }}\n\
-             tiers:\n  t0: {{ platform: {platform}, os: {os}, up: 16, parallel: 8 }}\n  t1: {{ platform: {platform}, os: {os} }}\n\
-             cables: {{ nic-t0: {{ length: 3m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr4 }} }}\nqos: {qos}\n"
-        ))
-    };
-    let before = of("th4-64x400g", "sonic", "lossless");
-    // By closc's names, and by other names of switches.
-    let own = lists(&before);
-    let mut other = own.clone();
+fn planes_by_nic_come_back() {
+    let before = plan(
+        "fabric: shape\nplanes: 1\nzones: 4\nrouting: ecmp-static\n\
+         hosts: { groups: 4, per_group: 16, nics_per_node: 4, rails: 4, zones_per_node: 4, nic: { speed: 400G, lanes: 8 } }\n\
+         tiers:\n  t0: { platform: th4-64x400g, os: sonic, up: 16, parallel: 8 }\n  t1: { platform: th4-64x400g, os: sonic }\n\
+         cables: { nic-t0: { length: 3m, medium: dac }, t0-t1: { length: 30m, medium: dr4 } }\nqos: lossless\n",
+    );
+    comes_back(&before);
+    let t2 = Some(T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 });
+    comes_back(&Shape { planes: 1, rails: 2, t2, ..Shape::SMALL }.plan());
+    // Sixteen T0s and eight T1s in four parts that only nodes join.
+    let mut other = lists(&before);
     for zone in 0..4 {
         for (from, to) in [("t0", "leaf"), ("t1", "spine")] {
             let (from, to) = (format!("z{zone}-p0-{from}-"), format!("{to}{zone}x"));
@@ -363,14 +364,14 @@ fn planes_by_nic_are_refused_as_such() {
         }
     }
     other.iter_mut().for_each(|list| *list = list.replace("z0-su", "node-"));
-    for (tables, reason) in [
-        (own, "the names belong to 4 zones that no T2 connects"),
-        (other, "each NIC is in one plane, and no switch connects the planes"),
-    ] {
-        let refused = imported(&tables).expect_err("planes by NIC").to_string();
-        assert!(refused.contains(reason) && refused.contains("planes by NIC"), "{refused}");
-        assert!(!refused.contains("E0703") && !refused.contains("lossy-trim"), "{refused}");
-    }
+    let found = imported(&other).expect("a Clos");
+    assert_eq!(
+        (found.findings.as_slice(), found.absent, found.placed),
+        (&[][..], 0, 256 + 4 * 64),
+        "{}",
+        found.text
+    );
+    assert!(found.text.contains("zones: 4") && found.text.contains("zones_per_node: 4"), "{}", found.text);
 }
 
 /// A list without the cages of NICs means one cage, and the note says so.

@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 
 use super::sets::Sets;
 use super::vote::{Votes, assign, most};
-use super::{Place, Reading, one_tier, parts, tier};
+use super::{Place, Reading, by_nic, one_tier, parts, tier};
 use crate::fit::Fit;
 use crate::level::is_one_tier;
 use crate::network::{ExistingNetwork, Fault, ImportError, Level};
@@ -109,8 +109,10 @@ impl<'a> Graph<'a> {
             };
             (self.planes[device], self.zones[device]) = (plane, zone);
         }
+        let nic_of_plane =
+            if has_zones { None } else { by_nic::nic_of_plane(self.network, self.levels, &self.planes) };
         let count = self.planes.iter().max().map_or(0, |last| usize::from(*last) + 1);
-        if count > PLANES_MAX {
+        if count > PLANES_MAX && nic_of_plane.is_none() {
             let text = format!(
                 "not a Clos of planes: without the nodes there are {count} separate parts; expected at most \
                  {PLANES_MAX} planes"
@@ -126,7 +128,34 @@ impl<'a> Graph<'a> {
             self.number(Level::T2, Level::T1, t1_t2, &mut indices);
         }
         self.align(&mut indices)?;
+        if let Some(nics) = nic_of_plane {
+            self.planes_to_zones(&nics, &t0s);
+        }
         Ok(self.placed(&indices))
+    }
+
+    /// Turns planes by NIC into zones: those of the same nodes follow each other, in the order of NICs.
+    fn planes_to_zones(&mut self, nic_of_plane: &BTreeMap<u16, u16>, t0s: &[u32]) {
+        let sets = self.sets(|_, _| true, t0s);
+        let mut planes: BTreeMap<u16, BTreeSet<(u16, u16)>> = BTreeMap::new();
+        for t0 in t0s {
+            let plane = self.planes[*t0 as usize];
+            let nic = nic_of_plane.get(&plane).copied().unwrap_or(u16::MAX);
+            planes.entry(sets[*t0 as usize].unwrap_or(0)).or_default().insert((nic, plane));
+        }
+        let zones = planes.values().map(BTreeSet::len).max().unwrap_or(1) as u16;
+        let of_set = |(set, planes): (&u16, &BTreeSet<(u16, u16)>)| {
+            let first = set.saturating_mul(zones);
+            planes.iter().zip(first..).map(|((_, plane), zone)| (*plane, zone)).collect::<Vec<_>>()
+        };
+        let zone_of: HashMap<u16, u16> = planes.iter().flat_map(of_set).collect();
+        for device in 0..self.network.device_count() {
+            self.zones[device] = match self.levels[device] {
+                Level::Node => sets[device].unwrap_or(0).saturating_mul(zones),
+                Level::T0 | Level::T1 | Level::T2 => zone_of.get(&self.planes[device]).copied().unwrap_or(0),
+            };
+        }
+        self.planes.fill(0);
     }
 
     /// Returns the places of a network without T1s.

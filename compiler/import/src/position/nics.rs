@@ -19,6 +19,8 @@ pub(crate) struct Nics {
     pub(crate) per_node: u16,
     /// T0 groups that they are spread over.
     pub(crate) rails: u16,
+    /// Zones that they are spread over: planes by NIC if there are several and no T2.
+    pub(crate) zones: u16,
     /// Whether names of ports give the NICs. Otherwise they are counted.
     pub(crate) is_named: bool,
     /// The NIC of each cable of a node, by the cable's number.
@@ -70,7 +72,7 @@ fn attached(network: &ExistingNetwork, places: &[Place]) -> Vec<NodeCable> {
 }
 
 /// Reads NIC and plane from a port name such as `nic2p3`. Returns `None` if the name has another form.
-pub(crate) fn named(port: &str) -> Option<(u16, u8)> {
+pub(super) fn named(port: &str) -> Option<(u16, u8)> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     let (number, plane): (u8, u8) = (nic.parse().ok()?, plane.parse().ok()?);
     (format!("nic{number}p{plane}") == port).then_some((u16::from(number), plane))
@@ -86,18 +88,30 @@ pub(super) fn nics(network: &ExistingNetwork, places: &[Place], reading: Reading
         return Nics { cages: cages(&cables, &nics.numbers, reading), ..nics };
     };
     let per_node = numbers.iter().max().map_or(1, |last| last + 1);
-    let wrong = |rails: u16| {
-        let is_wrong = |(cable, nic): &(&NodeCable, &u16)| {
-            u32::from(cable.t0.index)
-                != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
-        };
-        cables.iter().zip(&numbers).filter(is_wrong).count()
-    };
-    let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
+    let (rails, zones) = rails_and_zones(&cables, &numbers, per_node);
     let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
     let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
-    let nics = Nics { per_node, rails, is_named: true, numbers, cages: NicCages::default() };
+    let nics = Nics { per_node, rails, zones, is_named: true, numbers, cages: NicCages::default() };
     Nics { cages: cages(&cables, &nics.numbers, reading), ..nics }
+}
+
+/// Finds the rails of a node and the zones that they are in, with which the fewest cables are at another T0.
+fn rails_and_zones(cables: &[NodeCable], numbers: &[u16], per_node: u16) -> (u16, u16) {
+    let zones = cables.iter().map(|cable| cable.t0.zone.0.saturating_sub(cable.node.zone.0) + 1);
+    let zones_max = zones.max().unwrap_or(1);
+    let wrong = |(rails, zones): (u16, u16)| {
+        let in_zone = rails / zones;
+        let is_wrong = |(cable, nic): &(&NodeCable, &u16)| {
+            let rail = **nic % rails;
+            let group = u32::from(cable.node.unit) * u32::from(in_zone) + u32::from(rail % in_zone);
+            let zone = u32::from(cable.node.zone.0) + u32::from(rail / in_zone);
+            u32::from(cable.t0.index) != group || u32::from(cable.t0.zone.0) != zone
+        };
+        cables.iter().zip(numbers).filter(is_wrong).count()
+    };
+    let divisors = |rails: u16| (1..=rails.min(zones_max)).filter(move |zones| rails.is_multiple_of(*zones));
+    let pairs = (1..=per_node).flat_map(|rails| divisors(rails).map(move |zones| (rails, zones)));
+    pairs.min_by_key(|pair| (wrong(*pair), *pair)).unwrap_or((1, 1))
 }
 
 /// A NIC: zone, node, and number in the node.
@@ -159,5 +173,5 @@ fn counted(network: &ExistingNetwork, cables: &[NodeCable], reading: Reading) ->
         }
     }
     let per_node = share.saturating_mul(rails);
-    Nics { per_node, rails, is_named: false, numbers, cages: NicCages::default() }
+    Nics { per_node, rails, zones: 1, is_named: false, numbers, cages: NicCages::default() }
 }
