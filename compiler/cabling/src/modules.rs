@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_fabric::PortUse;
 use closc_plan::Plan;
 use closc_qos::units::Speed;
-use closc_topology::{Switch, TierId};
+use closc_topology::{Switch, TierId, ZoneId};
 use smol_str::SmolStr;
 
 /// A kind of module.
@@ -38,10 +38,18 @@ impl ModuleKind {
     /// Returns the module in a cage of a NIC.
     pub fn of_nic(plan: &Plan, medium: &str) -> Self {
         let hosts = &plan.topology().hosts;
-        let mbps = hosts.nic_speed.mbps() / u32::from(hosts.nic_lanes.max(1));
-        let lanes = hosts.nic_lanes / hosts.nic_cages.max(1);
-        let lane = Speed::from_mbps(mbps).unwrap_or(hosts.nic_speed);
-        ModuleKind { place: "NIC", medium: medium.into(), lanes, lane }
+        ModuleKind::at(hosts.nic_speed, hosts.nic_lanes, hosts.nic_cages, medium)
+    }
+
+    /// Returns the module in a cage of a NIC of a zone.
+    pub fn in_zone(plan: &Plan, zone: ZoneId, medium: &str) -> Self {
+        let topology = plan.topology();
+        ModuleKind::at(topology.nic_speed(zone), topology.nic_lanes(zone), topology.nic_cages(zone), medium)
+    }
+
+    fn at(speed: Speed, lanes: u8, cages: u8, medium: &str) -> Self {
+        let lane = Speed::from_mbps(speed.mbps() / u32::from(lanes.max(1))).unwrap_or(speed);
+        ModuleKind { place: "NIC", medium: medium.into(), lanes: lanes / cages.max(1), lane }
     }
 }
 

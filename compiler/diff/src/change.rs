@@ -300,13 +300,13 @@ fabric_settings! {
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
     /// Pool of NIC addresses.
-    HostPool(Prefix) = addresses.hosts, "addresses.hosts" => nic_addresses, nics;
+    HostPool(Prefix) = addresses.hosts, "addresses.hosts" => nic_addresses;
     /// Pool of cable addresses.
-    LinkPool(Prefix) = addresses.links, "addresses.links" => cable_addresses, cables;
+    LinkPool(Prefix) = addresses.links, "addresses.links" => cable_addresses;
     /// Pool of loopbacks.
-    LoopbackPool(Prefix) = addresses.loopbacks, "addresses.loopbacks" => identity, switches;
+    LoopbackPool(Prefix) = addresses.loopbacks, "addresses.loopbacks" => identity;
     /// Pool of management addresses.
-    ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management, management;
+    ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management;
     /// Gateway of the management network.
     ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway" => management;
     /// Listed management ports.
@@ -314,7 +314,7 @@ fabric_settings! {
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
     /// Bits of coordinates in addresses.
-    AddressWidths(AddressWidths) = addresses.widths, "addresses.widths" => address_widths, address_widths;
+    AddressWidths(AddressWidths) = addresses.widths, "addresses.widths" => address_widths;
     /// Cables between NICs and T0s.
     NicT0(Cable) = cables.nic_t0, "cables.nic-t0" => nic_cables;
     /// Cables between T0s and T1s.

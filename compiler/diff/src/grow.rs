@@ -7,19 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_fabric::Fabric;
+use closc_fabric::{Fabric, PortUse};
 use closc_plan::{CableEnds, Plan};
 use closc_qos::units::Length;
-use closc_topology::{Cable, Link};
+use closc_topology::{Cable, Link, Switch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cable_identity::{ReplacedCable, replaced_cable, replaced_cables};
 use crate::change::{Change, Setting, TierSetting};
 use crate::compare::Difference;
 use crate::minimal_moves::MinimalMoves;
-use crate::population::{MovedCable, Population, moved_ends};
+use crate::population::{MovedCable, Population, at_same_port, is_replaced, moved_ends};
+use crate::renamed_devices::RenamedDevices;
 use crate::renumbering::{KeptAddresses, Renumbering};
-use crate::replacements::{ReplacedNics, ReplacedSwitches, replaced_cables};
+use crate::replacements::{ChangedModules, ReplacedNics, ReplacedSwitches, replaced_switches};
 use crate::summary::Kind;
 use crate::words::plural;
 
@@ -31,7 +33,9 @@ pub enum Action {
     Remove,
     /// Plug one end elsewhere.
     Move,
-    /// Replace it by one of another length or medium, in the same ports.
+    /// Plug one end into the switch that replaces another one.
+    Replug,
+    /// Replace it by another one, in the same ports.
     Replace,
     /// Lay and plug it.
     Add,
@@ -43,6 +47,7 @@ impl Action {
         match self {
             Action::Remove => "remove",
             Action::Move => "move",
+            Action::Replug => "replug",
             Action::Replace => "replace",
             Action::Add => "add",
         }
@@ -62,7 +67,7 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Current port of the end that moves. A cable with two moved ends is listed twice.
+    /// Current port of the end that is plugged elsewhere. A cable with two such ends is listed twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
@@ -74,15 +79,6 @@ pub struct Job {
     pub replaces: Option<ReplacedCable>,
     #[serde(skip)]
     millimeters: u64,
-}
-
-/// A cable that is taken out of its ports for another one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct ReplacedCable {
-    /// Its length.
-    pub length: String,
-    /// Its medium.
-    pub medium: String,
 }
 
 /// The work order: switches, NICs and cables to add, move or remove.
@@ -98,6 +94,10 @@ pub struct WorkOrder {
     pub switches_replaced: Vec<ReplacedSwitches>,
     /// NICs of both fabrics that are replaced by others of another speed, or with other lanes or cages.
     pub nics_replaced: Vec<ReplacedNics>,
+    /// Modules that devices of both fabrics lose or get, because cables in their cages are replaced.
+    pub modules_changed: Vec<ChangedModules>,
+    /// Devices of both fabrics that get another name.
+    pub renamed: Vec<RenamedDevices>,
     /// Changes that renumber existing elements; empty for growth.
     pub renumbers: Vec<String>,
     /// Addresses of existing elements that change; none for growth within the bits of the addresses.
@@ -120,21 +120,24 @@ impl WorkOrder {
     pub fn between(old: &Plan, new: &Plan) -> WorkOrder {
         let population = Population::between(old.fabric(), new.fabric());
         let difference = Difference::between(old.fabric(), new.fabric());
+        let replaced = replaced_cables(old.fabric(), new.fabric());
         WorkOrder {
             switches_added: population.switches.added.len(),
             switches_removed: population.switches.removed.len(),
             nics_added: population.nics.added.len(),
             switches_replaced: ReplacedSwitches::between(old.fabric(), new.fabric()),
             nics_replaced: ReplacedNics::between(old, new),
+            modules_changed: ChangedModules::between(old, new, &replaced),
+            renamed: RenamedDevices::between(&difference, old, new),
             source_routed: new.is_source_routed(),
             renumbers: difference
                 .changes
                 .iter()
-                .filter_map(|change| renumbering_change(change, new))
+                .filter_map(|change| renumbering_change(change, old, new))
                 .collect(),
             addresses: Renumbering::between(old, new, KeptAddresses::All),
             minimal: None,
-            jobs: jobs(&population, old, new),
+            jobs: jobs(&population, &replaced, old, new),
         }
     }
 
@@ -144,12 +147,13 @@ impl WorkOrder {
             && self.switches_added + self.switches_removed + self.nics_added == 0
             && self.switches_replaced.is_empty()
             && self.nics_replaced.is_empty()
+            && self.modules_changed.is_empty()
             && !self.is_renumbering()
     }
 
     /// Returns whether an existing element gets another name, number or address.
     pub fn is_renumbering(&self) -> bool {
-        !self.renumbers.is_empty() || !self.addresses.is_empty()
+        !self.renumbers.is_empty() || !self.renamed.is_empty() || !self.addresses.is_empty()
     }
 
     /// Compares two plans, with the port order of the new one that moves the fewest cables.
@@ -217,24 +221,13 @@ impl WorkOrder {
             plural_of(self.nics_added, "NIC", "NICs"),
         );
         let switches = self.switches_replaced.iter().map(ReplacedSwitches::line);
-        for line in switches.chain(self.nics_replaced.iter().map(ReplacedNics::line)) {
+        let nics = self.nics_replaced.iter().map(ReplacedNics::line);
+        let modules = self.modules_changed.iter().flat_map(ChangedModules::lines);
+        for line in switches.chain(nics).chain(modules) {
             let _ = writeln!(text, "{line}");
         }
-        for ((action, kind, length, medium, replaces), sum) in self.kinds() {
-            let cables = plural(sum.cables, "cable", "cables");
-            let ends = match action {
-                Action::Move => format!(" ({} to plug elsewhere)", plural(sum.jobs, "end", "ends")),
-                Action::Remove | Action::Replace | Action::Add => String::new(),
-            };
-            let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium }| {
-                format!(" of {length} {medium} by others")
-            });
-            let all = Length::from_millimeters(sum.millimeters);
-            let _ = writeln!(
-                text,
-                "{} {kind}: {cables}{ends}{replaced} of {length} {medium}, {all} in all",
-                action.word()
-            );
+        for (kind, sum) in self.kinds() {
+            add_cables(&mut text, kind, &sum);
         }
         match self.count(&[Action::Move]) {
             0 => text.push_str("no cable that is plugged moves\n"),
@@ -254,6 +247,9 @@ impl WorkOrder {
                 let _ =
                     writeln!(text, "not only growth: {} would renumber existing elements", some.join(", "));
             }
+        }
+        for line in self.renamed.iter().map(RenamedDevices::line) {
+            let _ = writeln!(text, "rename {line}");
         }
         for line in self.addresses.lines() {
             let _ = writeln!(text, "renumber {line}");
@@ -276,9 +272,30 @@ struct Sum {
     millimeters: u64,
 }
 
-/// Lists the work on cables. A cable that would move and has another length or medium is removed and added.
-fn jobs(population: &Population, old: &Plan, new: &Plan) -> Vec<Job> {
-    let replaced = replaced_cables(old.fabric(), new.fabric());
+/// Writes the line of a summary for cables of one kind.
+fn add_cables(text: &mut String, (action, kind, length, medium, replaces): CableKind<'_>, sum: &Sum) {
+    let cables = plural(sum.cables, "cable", "cables");
+    let ends = || plural(sum.jobs, "end", "ends");
+    let ends = match action {
+        Action::Move => format!(" ({} to plug elsewhere)", ends()),
+        Action::Replug => format!(" ({} to plug into new switches)", ends()),
+        Action::Remove | Action::Replace | Action::Add => String::new(),
+    };
+    let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium, .. }| {
+        format!(" of {length} {medium} by others")
+    });
+    let cages = replaces
+        .map_or_else(String::new, |cable| cable.cages.iter().map(|cage| format!("; {cage}")).collect());
+    let all = Length::from_millimeters(sum.millimeters);
+    let _ = writeln!(
+        text,
+        "{} {kind}: {cables}{ends}{replaced} of {length} {medium}, {all} in all{cages}",
+        action.word()
+    );
+}
+
+/// Lists the work on cables. A cable that would move and has to be replaced is removed and added.
+fn jobs(population: &Population, replaced: &[MovedCable], old: &Plan, new: &Plan) -> Vec<Job> {
     let other: BTreeSet<MovedCable> = replaced.iter().copied().collect();
     let (swapped, moved): (Vec<&MovedCable>, Vec<&MovedCable>) =
         population.moved.iter().partition(|cable| other.contains(cable));
@@ -286,14 +303,19 @@ fn jobs(population: &Population, old: &Plan, new: &Plan) -> Vec<Job> {
     let removed = population.cables.removed.iter().copied().chain(swapped.iter().map(|cable| cable.old));
     let mut jobs: Vec<Job> = removed.map(|link| job(Action::Remove, link, old, None)).collect();
     for cable in moved {
-        let CableEnds { lower, upper } = ends(old, cable.old);
-        let moved = moved_ends(old.fabric(), new.fabric(), *cable).into_iter().zip([lower, upper]);
-        let from = moved.filter_map(|(moves, end)| moves.then_some(end));
-        jobs.extend(from.map(|end| job(Action::Move, cable.new, new, Some(end))));
+        let moves = moved_ends(old.fabric(), new.fabric(), *cable);
+        jobs.extend(end_jobs(Action::Move, *cable, moves, old, new));
+    }
+    for cable in replugged_cables(old, new) {
+        if !other.contains(&cable) {
+            let moves = moved_ends(old.fabric(), new.fabric(), cable);
+            let ends = replaced_ends(old.fabric(), new.fabric(), cable);
+            let ends = [ends[0] && !moves[0], ends[1] && !moves[1]];
+            jobs.extend(end_jobs(Action::Replug, cable, ends, old, new));
+        }
     }
     for cable in replaced.iter().filter(|cable| !swapped_ends.contains(cable)) {
-        let Cable { length, medium } = old.fabric().cable(cable.old);
-        let replaces = Some(ReplacedCable { length: length.to_string(), medium: medium.to_string() });
+        let replaces = Some(replaced_cable(old.fabric(), new.fabric(), *cable));
         jobs.push(Job { replaces, ..job(Action::Replace, cable.new, new, None) });
     }
     let added = population.cables.added.iter().copied().chain(swapped.iter().map(|cable| cable.new));
@@ -301,12 +323,50 @@ fn jobs(population: &Population, old: &Plan, new: &Plan) -> Vec<Job> {
     jobs
 }
 
-fn ends(plan: &Plan, link: Link) -> CableEnds {
-    plan.cable_ends(link)
+/// Returns a job for each of these ends of a cable, the lower end first.
+fn end_jobs(
+    action: Action,
+    cable: MovedCable,
+    ends: [bool; 2],
+    old: &Plan,
+    new: &Plan,
+) -> impl Iterator<Item = Job> {
+    let CableEnds { lower, upper } = old.cable_ends(cable.old);
+    let from = ends.into_iter().zip([lower, upper]).filter_map(|(is_one, end)| is_one.then_some(end));
+    from.map(move |end| job(action, cable.new, new, Some(end)))
+}
+
+/// Returns the cables of both fabrics with an end in a switch that is replaced.
+fn replugged_cables(old: &Plan, new: &Plan) -> BTreeSet<MovedCable> {
+    let (before, after) = (old.fabric(), new.fabric());
+    let mut found = BTreeSet::new();
+    for switch in replaced_switches(before, after).into_values().flatten() {
+        for port in after.ports(switch) {
+            let PortUse::Link { link, .. } = port.used else { continue };
+            let cable =
+                MovedCable { old: at_same_port(before.topology(), after.topology(), link), new: link };
+            if before.has_link(cable.old) {
+                found.insert(cable);
+            }
+        }
+    }
+    found
+}
+
+/// Returns for each end of a cable whether its switch is replaced, the lower end first.
+fn replaced_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool; 2] {
+    let is_other = |switch: Option<Switch>| {
+        switch.is_some_and(|switch| old.has_switch(switch) && is_replaced(old, new, switch))
+    };
+    let lower = match cable.new {
+        Link::Fabric { lower, .. } => Some(lower),
+        Link::Host(_) => None,
+    };
+    [is_other(lower), is_other(new.upper_end(cable.new).map(|(switch, _)| switch))]
 }
 
 fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr, smol_str::SmolStr)>) -> Job {
-    let CableEnds { lower, upper } = ends(plan, link);
+    let CableEnds { lower, upper } = plan.cable_ends(link);
     let Cable { length, medium } = plan.fabric().cable(link);
     let text =
         |(device, port): (smol_str::SmolStr, smol_str::SmolStr)| (device.to_string(), port.to_string());
@@ -324,33 +384,28 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     }
 }
 
-/// Returns the name of a change that renumbers existing elements; `None` for other changes.
-fn renumbering_change(change: &Change, new: &Plan) -> Option<String> {
+/// Returns the field of a change that renumbers elements in another way than by their addresses, which are compared one by
+/// one; `None` for other changes.
+fn renumbering_change(change: &Change, old: &Plan, new: &Plan) -> Option<String> {
     match change {
-        Change::Setting(setting) => match &**setting {
-            Setting::Block(_)
-            | Setting::SegmentPlan(_)
-            | Setting::Layout(_)
-            | Setting::HostPool(_)
-            | Setting::LinkPool(_)
-            | Setting::LoopbackPool(_)
-            | Setting::ManagementPool(_)
-            | Setting::AsnBase(_)
-            | Setting::AddressWidths(_)
-            | Setting::Rails(_)
-            | Setting::NicsPerNode(_) => Some(format!("`{}`", setting.field())),
-            _ => None,
-        },
-        Change::Tier(tier, setting) => match setting {
-            // Only segments count parallel links. Addresses of cables are those of ports.
-            TierSetting::Parallel(_) if !new.is_source_routed() => None,
-            TierSetting::Parallel(_) | TierSetting::DownCage(_) | TierSetting::UpCage(_) => {
-                Some(format!("`{}`", setting.field(*tier)))
-            }
-            _ => None,
-        },
-        Change::Naming(..) => Some("`naming`".to_owned()),
-        Change::Count(..)
+        Change::Setting(setting) => {
+            let renumbers = match &**setting {
+                Setting::Block(_) | Setting::SegmentPlan(_) | Setting::Layout(_) => {
+                    old.is_source_routed() && new.is_source_routed()
+                }
+                Setting::AsnBase(_) => [old, new].iter().all(|plan| plan.topology().routing.speaks_bgp()),
+                Setting::Rails(_) | Setting::NicsPerNode(_) => true,
+                _ => false,
+            };
+            renumbers.then(|| format!("`{}`", setting.field()))
+        }
+        // Only segments count parallel links. Addresses of cables are those of ports.
+        Change::Tier(tier, setting @ TierSetting::Parallel(_)) if new.is_source_routed() => {
+            Some(format!("`{}`", setting.field(*tier)))
+        }
+        Change::Tier(..)
+        | Change::Naming(..)
+        | Change::Count(..)
         | Change::T2(_)
         | Change::T2Added(_)
         | Change::T2Removed(_)

@@ -4,6 +4,7 @@
 //! terminals and tools, the waves of a rollout, and work orders. Invariants: counts and exceptions are compared;
 //! elements are compared one by one only if wiring rules differ. No I/O.
 
+mod cable_identity;
 mod change;
 mod compare;
 mod effect;
@@ -15,6 +16,7 @@ mod moves;
 mod node_routes;
 mod plans;
 mod population;
+mod renamed_devices;
 mod renumbering;
 mod replacements;
 mod report;
@@ -32,6 +34,7 @@ pub mod rollout;
 pub mod show;
 pub mod tree;
 
+pub use cable_identity::ReplacedCable;
 pub use change::{
     ApplyError, Change, Edit, Exception, ExceptionTarget, Hardware, NamedDevices, Setting, T2Setting,
     TierSetting, Toggle,
@@ -41,10 +44,11 @@ pub use impact::{PairChange, Share, impact};
 pub use minimal_moves::{MinimalMoves, SettingValue, settings_for_growth};
 pub use mode::{Place, RolloutMode, Verdict, judge};
 pub use population::{Delta, MovedCable, Population};
+pub use renamed_devices::RenamedDevices;
 pub use renumbering::{
     AddressKind, ChangedAddress, ChangedAddresses, ChangedWidth, KeptAddresses, Renumbering,
 };
-pub use replacements::{ReplacedNics, ReplacedSwitches};
+pub use replacements::{ChangedModules, ReplacedNics, ReplacedSwitches};
 pub use report::{
     FORMAT, Impact, Line, Options, Pairs, Report, Rollout as RolloutText, Side, Sign, TouchedTier,
     Wave as WaveText, WaveStep,

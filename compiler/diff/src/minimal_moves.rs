@@ -79,18 +79,25 @@ impl MinimalMoves {
 
     /// Writes the bound and the settings for people. `file` is the new file.
     pub fn summary(&self, file: &str) -> String {
+        if self.plugged == 0 {
+            return "the old fabric has no t0-t1 cables, so any port order moves none\n".to_owned();
+        }
         let cables = plural(self.plugged, "plugged t0-t1 cable", "plugged t0-t1 cables");
         let removes = match self.as_written_removed {
             0 => String::new(),
             count => format!(" and removes {}", number(count)),
         };
-        let written = format!(
-            "`{file}` moves {} of {cables}{}; any port order {} at least {}\n",
-            number(self.as_written),
-            removes,
-            if self.as_written_removed + self.removed == 0 { "moves" } else { "moves or removes" },
-            number(self.bound),
-        );
+        let written = if self.as_written + self.as_written_removed == 0 {
+            format!("`{file}` moves none of {cables}\n")
+        } else {
+            format!(
+                "`{file}` moves {} of {cables}{}; any port order {} at least {}\n",
+                number(self.as_written),
+                removes,
+                if self.as_written_removed + self.removed == 0 { "moves" } else { "moves or removes" },
+                number(self.bound),
+            )
+        };
         if self.settings.is_empty() {
             return written;
         }

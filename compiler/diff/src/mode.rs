@@ -14,7 +14,7 @@ use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, PortBlock, Switch, Tier, TierId, ZoneId, ZoneTier};
 
 use crate::change::{Change, Edit, Exception, ExceptionTarget, Setting, T2Setting, TierSetting, Toggle};
-use crate::population::{is_drained, same_order};
+use crate::population::{Population, is_drained, is_replaced, same_order};
 use crate::renumbering::verdict;
 use crate::verdict::{ALL, GROWS, Sides, at_once, beside, growth, hitless, planes, shrinks};
 
@@ -67,7 +67,7 @@ fn judge_elements(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
         Change::T2(T2Setting::T2Site(_)) | Change::Naming(..) => hitless("names carry no traffic"),
         Change::T2Added(_) => growth(old, &[TierId::T1]),
         Change::T2Removed(_) => planes(&[TierId::T1, TierId::T2], "paths over the third tier are removed"),
-        Change::Exception(exception) => judge_exception(exception, old),
+        Change::Exception(exception) => judge_exception(exception, old, new),
     }
 }
 
@@ -77,13 +77,16 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
+        TierSetting::Platform(edit) if edit.old.hardware() == edit.new.hardware() => {
+            planes(&[tier], "switches reload for another port layout of the same hardware")
+        }
         TierSetting::Platform(_) | TierSetting::ByPlane(_) => planes(&[tier], "switches are replaced"),
         TierSetting::ByZone(edit) => judge_zones(tier, edit, old, new),
         TierSetting::Os(_) => planes(&[tier], "switches are installed anew"),
         TierSetting::DownCage(_)
         | TierSetting::UpCage(_)
         | TierSetting::DownPort(_)
-        | TierSetting::UpPort(_) => planes(&[tier], "cables move to other ports"),
+        | TierSetting::UpPort(_) => planes(&[tier], move_reason(old, new, "ports have other names")),
         TierSetting::DownBreakout(_) | TierSetting::UpBreakout(_) => {
             planes(&[tier], "ports go down while their cages are split in another way")
         }
@@ -91,11 +94,20 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
             Routing::Srv6Static => {
                 at_once("parallel cables have segments of their own: switches are renumbered")
             }
-            Routing::EcmpStatic | Routing::BgpUnnumbered => planes(&ALL, "cables move to other ports"),
+            Routing::EcmpStatic | Routing::BgpUnnumbered => {
+                planes(&ALL, move_reason(old, new, "bundles between switches get more or fewer cables"))
+            }
         },
         TierSetting::PortOrder(_) if same_order(old.topology(), new.topology()) => hitless("no cable moves"),
-        TierSetting::PortOrder(_) => planes(&[TierId::T0, TierId::T1], "cables move to other ports"),
+        TierSetting::PortOrder(_) => {
+            planes(&[TierId::T0, TierId::T1], move_reason(old, new, "ports are in another order"))
+        }
     }
+}
+
+/// Returns the reason of a change of ports: moved cables, or `other` if every cable of both fabrics stays in its ports.
+fn move_reason(old: &Fabric, new: &Fabric, other: &'static str) -> &'static str {
+    if Population::between(old, new).moved.is_empty() { other } else { "cables move to other ports" }
 }
 
 /// Judges a change of hardware or ports of single zones by the zones that both sides have.
@@ -158,7 +170,7 @@ fn moves(old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
+fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict {
     let exceptions = &old.topology().exceptions;
     let drained = |places: Vec<Place>, why| Verdict { mode: RolloutMode::Drained(places), why };
     match exception {
@@ -213,6 +225,11 @@ fn judge_exception(exception: &Exception, old: &Fabric) -> Verdict {
         Exception::Device(switch, _) if is_drained(exceptions, *switch) || !old.has_switch(*switch) => {
             hitless("it carries no traffic")
         }
-        Exception::Device(switch, _) => drained(vec![Place::Switch(*switch)], "the switch is replaced"),
+        Exception::Device(switch, _) if is_replaced(old, new, *switch) => {
+            drained(vec![Place::Switch(*switch)], "the switch is replaced")
+        }
+        Exception::Device(switch, _) => {
+            drained(vec![Place::Switch(*switch)], "the switch reloads with another system or port layout")
+        }
     }
 }

@@ -45,7 +45,7 @@ pub struct MovedCable {
 impl Population {
     /// Compares two fabrics.
     pub fn between(old: &Fabric, new: &Fabric) -> Population {
-        if rule(old.topology(), new.topology()) {
+        if has_same_wiring(old.topology(), new.topology()) {
             nearby_changes(old, new)
         } else {
             compare_elements(old, new)
@@ -78,7 +78,7 @@ impl<T> Delta<T> {
 }
 
 /// Returns whether every cable that both fabrics have is at the same ports.
-fn rule(old: &Topology, new: &Topology) -> bool {
+pub(crate) fn has_same_wiring(old: &Topology, new: &Topology) -> bool {
     let upper = match (&old.t2, &new.t2) {
         (Some(before), Some(after)) => {
             let rule = |topology: &Topology, ports: u16| (topology.t1.parallel, topology.t2_rows(), ports);
@@ -115,7 +115,7 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
         let single = topology.exceptions.switches.keys().any(|switch| switch.tier == tier);
         own.by_zone.is_empty() && own.by_plane.is_empty() && !single
     };
-    if before.platform.id != after.platform.id
+    if before.platform.hardware() != after.platform.hardware()
         && has_one_platform(old, before)
         && has_one_platform(new, after)
     {
@@ -126,21 +126,24 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let starts = |tier: &Tier, zone| [tier.down_in(zone), tier.up_in(zone)].map(start);
     let own = before.by_zone.keys().chain(after.by_zone.keys()).copied();
     let common = own.filter(|zone| zone.0 < old.zones.min(new.zones));
-    let base = [before.down, before.up].map(start) == [after.down, after.up].map(start);
+    let numbers = |tier: &Tier| [0, 1].map(|cage| tier.platform.panel.cage_number(cage));
+    let base = [before.down, before.up].map(start) == [after.down, after.up].map(start)
+        && numbers(before) == numbers(after);
     base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
 }
 
-/// Returns whether a switch of both fabrics has other hardware in the new one.
+/// Returns whether a switch of both fabrics has other hardware in the new one. Several platforms can describe one switch
+/// model with different port layouts, which is not other hardware.
 pub(crate) fn is_replaced(old: &Fabric, new: &Fabric, switch: Switch) -> bool {
     let [before, after] = [old.topology(), new.topology()]
-        .map(|topology| topology.tier(switch.tier).map(|_| &topology.hardware(switch).0.id));
+        .map(|topology| topology.tier(switch.tier).map(|_| topology.hardware(switch).0.hardware()));
     before != after
 }
 
 /// The port at an end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndPort {
-    /// The cage, the part of the cage, and the share of the cage.
+    /// The number of the cage on the panel, the part of the cage, and the share of the cage.
     Slot(u16, u8, Option<Share>),
     /// The place among the ports of a side. Ports of a replaced switch are compared by it, because other hardware can
     /// have other cages.
@@ -166,7 +169,8 @@ pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, cable: MovedCable) -> [bool
             EndPort::Place(topology.place(switch.tier, port))
         } else {
             let slot = topology.slot(switch, port);
-            EndPort::Slot(slot.cage, slot.part, slot.breakout.share)
+            let number = topology.hardware(switch).0.panel.cage_number(slot.cage);
+            EndPort::Slot(number, slot.part, slot.breakout.share)
         };
         Some((found, port.side))
     };

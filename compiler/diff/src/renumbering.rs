@@ -8,15 +8,15 @@ use std::fmt::Display;
 
 use closc_artefacts::{Family, Prefix};
 use closc_diagnostics::figures::number;
-use closc_fabric::Fabric;
-use closc_plan::{CableEnd, Plan};
+use closc_fabric::{Fabric, PortUse};
+use closc_plan::{CableEnd, CableEnds, Plan};
 use closc_platform::capability::{Capability, Support};
-use closc_topology::{Field, Link, Switch, TierId, Topology, field};
+use closc_topology::{Field, Link, PortRef, Switch, TierId, Topology};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::population::at_same_port;
+use crate::population::{at_same_port, has_same_wiring};
 use crate::verdict::{Verdict, at_once, planes};
 
 /// Kinds of addresses.
@@ -25,8 +25,12 @@ use crate::verdict::{Verdict, at_once, planes};
 pub enum AddressKind {
     /// Addresses of NICs.
     Nic,
+    /// MAC addresses of the ports of NICs, which labs and static neighbours use.
+    NicMac,
     /// Addresses of both ends of a cable.
     Cable,
+    /// Addresses of T1 and T2 interfaces that get another cable.
+    UpperInterface,
     /// Loopbacks of switches.
     Loopback,
     /// Management ports of switches.
@@ -40,20 +44,12 @@ impl AddressKind {
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             AddressKind::Nic => ("NIC", "NICs"),
+            AddressKind::NicMac => ("MAC address of NIC ports", "MAC addresses of NIC ports"),
             AddressKind::Cable => ("cable", "cables"),
+            AddressKind::UpperInterface => ("interface of T1s and T2s", "interfaces of T1s and T2s"),
             AddressKind::Loopback => ("loopback", "loopbacks"),
             AddressKind::Management => ("management port", "management ports"),
             AddressKind::ZonePrefix => ("zone prefix", "zone prefixes"),
-        }
-    }
-
-    /// Returns the field of its pool.
-    pub(crate) fn pool(self) -> Field {
-        match self {
-            AddressKind::Nic | AddressKind::ZonePrefix => field!("addresses.hosts"),
-            AddressKind::Cable => field!("addresses.links"),
-            AddressKind::Loopback => field!("addresses.loopbacks"),
-            AddressKind::Management => field!("addresses.management"),
         }
     }
 }
@@ -115,12 +111,14 @@ impl Renumbering {
     /// Compares the addresses of the elements that two plans have.
     pub fn between(old: &Plan, new: &Plan, kept: KeptAddresses) -> Renumbering {
         if old.addresses().has_rule_of(&new.addresses()) {
-            let kinds = zone_prefixes(old, new, kept).into_iter().collect();
-            return Renumbering { kinds, widths: Vec::new() };
+            let kinds = [upper_interfaces(old, new, kept), zone_prefixes(old, new, kept)];
+            return Renumbering { kinds: kinds.into_iter().flatten().collect(), widths: Vec::new() };
         }
         let kinds = [
             nics(old, new, kept),
+            nic_macs(old, new, kept),
             cables(old, new, kept),
+            upper_interfaces(old, new, kept),
             loopbacks(old, new, kept),
             management(old, new, kept),
             zone_prefixes(old, new, kept),
@@ -205,6 +203,54 @@ fn nics(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses>
             new.topology().naming.nic(node, number)
         };
         counter.add(old.addresses().nic(nic), new.addresses().nic(nic), name);
+    }
+    counter.finish()
+}
+
+/// Compares the MAC addresses of the ports of NICs. They contain the zone, at the place that its width gives.
+fn nic_macs(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    if old.topology().addresses.widths.zone == new.topology().addresses.widths.zone {
+        return None;
+    }
+    let mut counter = Counter::new(AddressKind::NicMac, kept);
+    for link in new.fabric().links().filter(|link| old.fabric().has_link(*link)) {
+        let Link::Host(port) = link else { continue };
+        let [one, other] = [old, new].map(|plan| plan.addresses().nic_mac(port));
+        counter.add(one, other, || {
+            let (node, number) = new.topology().node_of(port.nic);
+            format!("{}.p{}", new.topology().naming.nic(node, number), port.plane)
+        });
+    }
+    counter.finish()
+}
+
+/// Compares the addresses of T1 and T2 interfaces whose cable is another one, although ports keep their address at the
+/// lower end of cables.
+fn upper_interfaces(old: &Plan, new: &Plan, kept: KeptAddresses) -> Option<ChangedAddresses> {
+    let (before, after) = (old.topology(), new.topology());
+    if has_same_wiring(before, after) || [before, after].iter().any(|side| side.routing.speaks_bgp()) {
+        return None;
+    }
+    let mut counter = Counter::new(AddressKind::UpperInterface, kept);
+    for link in new.fabric().links().filter(|link| matches!(link, Link::Fabric { .. })) {
+        let Some((switch, port)) = new.fabric().upper_end(link) else { continue };
+        if !old.fabric().has_switch(switch) || before.tier(switch.tier).is_none() {
+            continue;
+        }
+        let index = before.port_at(switch.tier, port.side, after.place(switch.tier, port));
+        let PortUse::Link { link: other, .. } = old.fabric().port_use(switch, PortRef { index, ..port })
+        else {
+            continue;
+        };
+        if other == at_same_port(before, after, link) {
+            continue;
+        }
+        let [one, other] =
+            [(old, other), (new, link)].map(|(plan, link)| plan.addresses().link(link, CableEnd::Upper));
+        counter.add(one, other, || {
+            let CableEnds { upper: (device, port), .. } = new.cable_ends(link);
+            format!("{device} {port}")
+        });
     }
     counter.finish()
 }

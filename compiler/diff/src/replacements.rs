@@ -1,13 +1,14 @@
-//! Equipment that growth replaces: switches by other hardware, NICs by others, cables by others.
+//! Equipment of both fabrics that is replaced: switches by other hardware, NICs by others, and modules.
 //!
-//! In: two plans. Out: switches and NICs by kind, and cables that stay in their ports but have another length or
-//! medium. Invariants: only elements of both fabrics are replaced. NICs and cables are visited only if some differ.
+//! In: two plans. Out: switches, NICs and modules by kind. Invariants: only elements of both fabrics are replaced. NICs
+//! and modules are visited only if some differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use closc_cabling::modules::{ModuleKind, modules};
 use closc_fabric::{Fabric, Port, PortUse};
 use closc_plan::Plan;
-use closc_topology::{Link, Switch, TierId, ZoneId};
+use closc_topology::{Link, Nic, NicPort, Switch, TierId, ZoneId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,37 +45,74 @@ pub struct ReplacedNics {
     pub nics: u64,
 }
 
+/// Modules of a kind that devices of both fabrics have in only one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedModules {
+    /// `NIC`, `T0`, `T1` or `T2`: the devices that they are in.
+    #[schemars(with = "String")]
+    pub place: &'static str,
+    /// Medium of their cables.
+    pub medium: String,
+    /// Lanes of a cage.
+    pub lanes: u8,
+    /// Speed of each lane.
+    pub lane: String,
+    /// Modules to take out.
+    pub removed: u64,
+    /// Modules to plug in.
+    pub added: u64,
+}
+
+/// Returns the switches that are replaced, by kind.
+pub(crate) fn replaced_switches(old: &Fabric, new: &Fabric) -> BTreeMap<SwitchKind, Vec<Switch>> {
+    let is_other = |switch: &Switch| old.has_switch(*switch) && is_replaced(old, new, *switch);
+    let platform = |fabric: &Fabric, switch| fabric.topology().hardware(switch).0.id.to_string();
+    let mut found: BTreeMap<SwitchKind, Vec<Switch>> = BTreeMap::new();
+    for switch in new.switches().filter(is_other) {
+        let key = (switch.tier, platform(old, switch), platform(new, switch));
+        found.entry(key).or_default().push(switch);
+    }
+    found
+}
+
 impl ReplacedSwitches {
     /// Compares the hardware of the switches of both fabrics.
     pub(crate) fn between(old: &Fabric, new: &Fabric) -> Vec<ReplacedSwitches> {
-        let is_other = |switch: &Switch| old.has_switch(*switch) && is_replaced(old, new, *switch);
-        let platform = |fabric: &Fabric, switch| fabric.topology().hardware(switch).0.id.to_string();
-        let mut found: BTreeMap<SwitchKind, (u64, u64)> = BTreeMap::new();
-        for switch in new.switches().filter(is_other) {
-            let key = (switch.tier, platform(old, switch), platform(new, switch));
-            let (switches, cables) = found.entry(key).or_default();
-            *switches += 1;
-            *cables += plugged(old, new, switch);
-        }
-        let row = |((tier, old, new), (switches, cables)): (SwitchKind, (u64, u64))| ReplacedSwitches {
+        let found = replaced_switches(old, new).into_iter();
+        found.map(|(kind, switches)| ReplacedSwitches::of(kind, &switches, old, new)).collect()
+    }
+
+    /// Counts switches of a kind and their cables.
+    pub(crate) fn of(
+        (tier, before, after): SwitchKind,
+        switches: &[Switch],
+        old: &Fabric,
+        new: &Fabric,
+    ) -> ReplacedSwitches {
+        ReplacedSwitches {
             tier: tier.word(),
-            old,
-            new,
-            switches,
-            cables,
-        };
-        found.into_iter().map(row).collect()
+            old: before,
+            new: after,
+            switches: switches.len() as u64,
+            cables: switches.iter().map(|switch| plugged(old, new, *switch)).sum(),
+        }
+    }
+
+    /// Returns their number with the name of the tier.
+    pub(crate) fn count(&self) -> String {
+        let tier = self.tier.to_uppercase();
+        plural(self.switches, &tier, &format!("{tier}s"))
+    }
+
+    /// Returns the cables to plug into the new switches.
+    pub(crate) fn cables(&self) -> String {
+        format!("{} to plug again", plural(self.cables, "cable", "cables"))
     }
 
     /// Describes them in a line of a work order.
     pub(crate) fn line(&self) -> String {
-        let ReplacedSwitches { tier, old, new, switches, cables } = self;
-        let tier = tier.to_uppercase();
-        let switches = plural(*switches, &tier, &format!("{tier}s"));
-        format!(
-            "replace {switches}, `{old}` by `{new}`: {} to plug again",
-            plural(*cables, "cable", "cables")
-        )
+        let ReplacedSwitches { old, new, .. } = self;
+        format!("replace {}, `{old}` by `{new}`: {}", self.count(), self.cables())
     }
 }
 
@@ -87,35 +125,40 @@ fn plugged(old: &Fabric, new: &Fabric, switch: Switch) -> u64 {
     new.ports(switch).filter(stays).count() as u64
 }
 
+/// Returns the NICs that are replaced, by speed, lanes and cages before and after.
+pub(crate) fn replaced_nics(old: &Plan, new: &Plan) -> BTreeMap<(String, String), Vec<Nic>> {
+    let kind = |plan: &Plan, zone| {
+        let topology = plan.topology();
+        let lanes = plural(topology.nic_lanes(zone).into(), "lane", "lanes");
+        let cages = plural(topology.nic_cages(zone).into(), "cage", "cages");
+        format!("{}, {lanes}, {cages}", topology.nic_speed(zone))
+    };
+    let zones = (0..old.topology().zones.min(new.topology().zones)).map(ZoneId);
+    let other: BTreeMap<ZoneId, (String, String)> = zones
+        .map(|zone| (zone, (kind(old, zone), kind(new, zone))))
+        .filter(|(_, (before, after))| before != after)
+        .collect();
+    let mut found: BTreeMap<(String, String), Vec<Nic>> = BTreeMap::new();
+    if other.is_empty() {
+        return found;
+    }
+    for nic in new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)) {
+        if let Some(kinds) = other.get(&nic.zone) {
+            found.entry(kinds.clone()).or_default().push(nic);
+        }
+    }
+    found
+}
+
 impl ReplacedNics {
     /// Compares speed, lanes and cages of the NICs of both fabrics.
     pub(crate) fn between(old: &Plan, new: &Plan) -> Vec<ReplacedNics> {
-        let kind = |plan: &Plan, zone| {
-            let hosts = &plan.topology().hosts;
-            let lanes = hosts.nic_by_zone.get(&zone).map_or(hosts.nic_lanes, |own| own.lanes);
-            let cages = u64::from(plan.topology().nic_cages(zone));
-            let lanes = plural(lanes.into(), "lane", "lanes");
-            format!("{}, {lanes}, {}", plan.topology().nic_speed(zone), plural(cages, "cage", "cages"))
+        let row = |((old, new), nics): ((String, String), Vec<Nic>)| ReplacedNics {
+            old,
+            new,
+            nics: nics.len() as u64,
         };
-        let zones = (0..old.topology().zones.min(new.topology().zones)).map(ZoneId);
-        let other: BTreeMap<ZoneId, (String, String)> = zones
-            .map(|zone| (zone, (kind(old, zone), kind(new, zone))))
-            .filter(|(_, (before, after))| before != after)
-            .collect();
-        let mut found: BTreeMap<&(String, String), u64> = BTreeMap::new();
-        if !other.is_empty() {
-            for nic in new.fabric().nics().filter(|nic| old.fabric().has_nic(*nic)) {
-                if let Some(kinds) = other.get(&nic.zone) {
-                    *found.entry(kinds).or_default() += 1;
-                }
-            }
-        }
-        let row = |((old, new), nics): (&(String, String), u64)| ReplacedNics {
-            old: old.clone(),
-            new: new.clone(),
-            nics,
-        };
-        found.into_iter().map(row).collect()
+        replaced_nics(old, new).into_iter().map(row).collect()
     }
 
     /// Describes them in a line of a work order.
@@ -125,14 +168,85 @@ impl ReplacedNics {
     }
 }
 
-/// Returns the cables of both fabrics that have another length or medium in the new one.
-pub(crate) fn replaced_cables(old: &Fabric, new: &Fabric) -> Vec<MovedCable> {
-    let (before, after) = (old.topology(), new.topology());
-    if before.cables == after.cables && before.exceptions.cables == after.exceptions.cables {
-        return Vec::new();
+impl ChangedModules {
+    /// Compares the modules of the devices at the ends of replaced cables. A medium whose plugs are parts of the cable has
+    /// no modules.
+    pub(crate) fn between(old: &Plan, new: &Plan, replaced: &[MovedCable]) -> Vec<ChangedModules> {
+        let (mut nics, mut switches) = (BTreeSet::new(), BTreeSet::new());
+        for cable in replaced {
+            match cable.new {
+                Link::Host(port) => drop(nics.insert(port.nic)),
+                Link::Fabric { lower, .. } => drop(switches.insert(lower)),
+            }
+            switches.extend(new.fabric().upper_end(cable.new).map(|(switch, _)| switch));
+        }
+        let mut found: BTreeMap<ModuleKind, [u64; 2]> = BTreeMap::new();
+        for switch in switches.into_iter().filter(|switch| old.fabric().has_switch(*switch)) {
+            add(&mut found, modules(old, switch), modules(new, switch));
+        }
+        for nic in nics {
+            add(&mut found, nic_modules(old, nic), nic_modules(new, nic));
+        }
+        let row = |(kind, [removed, added]): (ModuleKind, [u64; 2])| ChangedModules {
+            place: kind.place,
+            medium: kind.medium.to_string(),
+            lanes: kind.lanes,
+            lane: kind.lane.to_string(),
+            removed,
+            added,
+        };
+        found.into_iter().map(row).collect()
     }
-    let both = |link: Link| MovedCable { old: at_same_port(before, after, link), new: link };
-    let is_other =
-        |cable: &MovedCable| old.has_link(cable.old) && old.cable(cable.old) != new.cable(cable.new);
-    new.links().map(both).filter(is_other).collect()
+
+    /// Describes them without their number: `dr4, 4 lanes of 100G`.
+    pub(crate) fn kind(&self) -> String {
+        let ChangedModules { medium, lanes, lane, .. } = self;
+        format!("{medium}, {} of {lane}", plural((*lanes).into(), "lane", "lanes"))
+    }
+
+    /// Describes them in lines of a work order.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> + use<> {
+        let (place, kind) = (self.place, self.kind());
+        let works = [("take out", self.removed), ("plug in", self.added)];
+        let line = move |(work, count): (&str, u64)| {
+            let one = format!("module of {place}s");
+            format!("{work} {} ({kind})", plural(count, &one, &one.replacen("module", "modules", 1)))
+        };
+        works.into_iter().filter(|(_, count)| *count > 0).map(line)
+    }
+}
+
+/// Adds the modules of a device that it has in only one fabric. More modules of a kind that it has are growth.
+fn add(
+    found: &mut BTreeMap<ModuleKind, [u64; 2]>,
+    old: BTreeMap<ModuleKind, u64>,
+    mut new: BTreeMap<ModuleKind, u64>,
+) {
+    let mut lost = Vec::new();
+    for (kind, count) in old {
+        let kept = new.remove(&kind).unwrap_or(0);
+        lost.extend((count > kept).then(|| (kind, count - kept)));
+    }
+    for (kind, count) in lost.into_iter().filter(|(kind, _)| !kind.is_assembly()) {
+        found.entry(kind).or_default()[0] += count;
+    }
+    for (kind, count) in new.into_iter().filter(|(kind, _)| !kind.is_assembly()) {
+        found.entry(kind).or_default()[1] += count;
+    }
+}
+
+/// Counts the cages of a NIC that have a cable, by kind of module.
+fn nic_modules(plan: &Plan, nic: Nic) -> BTreeMap<ModuleKind, u64> {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let mut seen = BTreeSet::new();
+    let mut counts = BTreeMap::new();
+    for plane in topology.plane_ids() {
+        let port = NicPort { plane, nic };
+        let link = Link::Host(port);
+        if fabric.has_link(link) && seen.insert(topology.nic_cage(port)) {
+            let kind = ModuleKind::in_zone(plan, nic.zone, &fabric.cable(link).medium);
+            *counts.entry(kind).or_default() += 1;
+        }
+    }
+    counts
 }

@@ -1,20 +1,25 @@
 //! The lines of a difference, in the words of an operator.
 //!
 //! In: a difference, and the added, removed and moved elements. Out: lines, first for settings, then for elements.
-//! Invariants: every change is in exactly one line; identical changes on many devices are one line. A line about
-//! oversubscription follows from other changes.
+//! Invariants: every change is in exactly one line; identical changes on many devices are one line. Lines about
+//! oversubscription and about replaced equipment follow from other changes.
 
 mod exceptions;
 mod qos;
+mod replacements;
+
+use std::collections::BTreeSet;
 
 use closc_diagnostics::figures::number;
 use closc_plan::Plan;
 use closc_topology::{Fraction, Link, Nic, PortBlock, TierId, field};
 
+use crate::cable_identity::replaced_cables;
 use crate::change::{Change, Edit, Exception, NamedDevices, Setting, T2Setting, TierSetting, count_field};
 use crate::compare::Difference;
 use crate::effect::link_name;
-use crate::population::Population;
+use crate::population::{MovedCable, Population};
+use crate::renamed_devices::{names, noun};
 use crate::renumbering::{AddressKind, ChangedAddresses, KeptAddresses, Renumbering};
 use crate::report::{Line, Options, Sign};
 use crate::words::{plural, tier as tier_word};
@@ -68,7 +73,9 @@ pub(crate) fn lines(
     lines.extend([TierId::T0, TierId::T1].into_iter().filter_map(|tier| bandwidth_line(tier, old, new)));
     lines.extend(address_lines(difference, old, new, options));
     lines.extend(exceptions::lines(&exceptions, &difference.along, old, new, options));
-    lines.extend(population_lines(population, old, new, options));
+    let replaced = replaced_cables(old.fabric(), new.fabric());
+    lines.extend(population_lines(population, &replaced, old, new, options));
+    lines.extend(replacements::lines(&replaced, old, new, options));
     lines
 }
 
@@ -90,35 +97,34 @@ fn bandwidth_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
         TierId::T0 => field!("tiers.t0.oversubscription").path(),
         TierId::T1 | TierId::T2 => field!("tiers.t1.oversubscription").path(),
     };
-    let text = format!(
-        "{ratio_before} -> {ratio_after}: uplinks of each {word} have {} Gb/s instead of {}",
-        number(after.1 / 1000),
-        number(before.1 / 1000)
-    );
+    let sides = [("downlinks", before.0, after.0), ("uplinks", before.1, after.1)];
+    let other = sides.into_iter().filter(|(_, before, after)| before != after);
+    let other = other.map(|(side, before, after)| {
+        format!("{side} of each {word} have {} Gb/s instead of {}", gbps(after), gbps(before))
+    });
+    let text = format!("{ratio_before} -> {ratio_after}: {}", other.collect::<Vec<_>>().join(", "));
     Some(simple(Sign::Change, path, text))
 }
 
-/// Returns a line for each kind of changed addresses, except for those that follow from a changed pool, whose line has
-/// a note.
+/// Writes a bandwidth in Gb/s.
+fn gbps(mbps: u64) -> String {
+    match mbps % 1000 {
+        0 => number(mbps / 1000),
+        _ => format!("{:.3}", mbps as f64 / 1000.0).trim_end_matches('0').to_owned(),
+    }
+}
+
+/// Returns a line for each kind of changed addresses. Changed entries of a list of management ports have a note of their
+/// own.
 fn address_lines(difference: &Difference, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
     let kept = if options.list { KeptAddresses::All } else { KeptAddresses::First };
     let renumbering = Renumbering::between(old, new, kept);
-    let has_note = |kind: AddressKind| {
-        difference.changes.iter().any(|change| match change {
-            Change::Setting(setting) => match &**setting {
-                Setting::AddressWidths(edit) => match kind {
-                    AddressKind::Nic | AddressKind::ZonePrefix => edit.old.zone != edit.new.zone,
-                    AddressKind::Management => {
-                        (edit.old.zone, edit.old.index) != (edit.new.zone, edit.new.index)
-                    }
-                    AddressKind::Cable | AddressKind::Loopback => false,
-                },
-                Setting::ManagementList(_) => kind == AddressKind::Management,
-                setting => setting.field() == kind.pool(),
-            },
-            _ => false,
-        })
+    let is_of = |variant: fn(&Setting) -> bool| {
+        difference.changes.iter().any(|change| matches!(change, Change::Setting(own) if variant(own)))
     };
+    let is_listed = is_of(|own| matches!(own, Setting::ManagementList(_)))
+        && !is_of(|own| matches!(own, Setting::ManagementPool(_)));
+    let has_note = |kind: AddressKind| is_listed && kind == AddressKind::Management;
     let shown = renumbering.kinds.iter().zip(renumbering.lines()).filter(|(kind, _)| !has_note(kind.kind));
     let line = |(kind, text): (&ChangedAddresses, String)| {
         let names = kind.addresses.iter().map(|one| format!("{} {} -> {}", one.element, one.old, one.new));
@@ -169,7 +175,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, population: &Population, new: 
     let mut line = simple(Sign::Change, setting.field(tier).path(), text);
     line.warning = match setting {
         TierSetting::Parallel(_) if new.is_source_routed() => {
-            Some("renumbers every segment of both tiers, and moves cables".to_owned())
+            let moves = if population.moved.is_empty() { "" } else { ", and moves cables" };
+            Some(format!("renumbers every segment of both tiers{moves}"))
         }
         TierSetting::Parallel(_) | TierSetting::PortOrder(_) => {
             (!population.moved.is_empty()).then(|| "moves cables".to_owned())
@@ -180,6 +187,9 @@ fn tier_line(tier: TierId, setting: &TierSetting, population: &Population, new: 
         | TierSetting::UpPort(_)
         | TierSetting::DownBreakout(_)
         | TierSetting::UpBreakout(_) => Some(format!("ports of every {each} get other names")),
+        TierSetting::Platform(edit) if edit.old.hardware() == edit.new.hardware() => {
+            Some("the same hardware with another port layout: no switch is replaced".to_owned())
+        }
         TierSetting::Platform(_)
         | TierSetting::Os(_)
         | TierSetting::Down(_)
@@ -219,20 +229,9 @@ fn naming_line(
     new: &Plan,
     options: Options,
 ) -> Option<Line> {
-    let (noun, pairs): (&str, Vec<(String, String)>) = match named {
-        NamedDevices::Tier(tier) => {
-            new.topology().tier(tier)?;
-            let name = |plan: &Plan, switch| plan.topology().naming.switch(switch).to_string();
-            let tiers = new.switches().filter(|s| s.tier == tier && old.fabric().has_switch(*s));
-            let pairs = tiers.map(|s| (name(old, s), name(new, s))).collect();
-            (tier_word(tier), pairs)
-        }
-        NamedDevices::Node => {
-            let name = |plan: &Plan, node| plan.topology().naming.node(node).to_string();
-            let pairs = new.nodes().map(|node| (name(old, node), name(new, node))).collect();
-            ("node", pairs)
-        }
-    };
+    let mut pairs = names(named, old, new);
+    pairs.retain(|(old, new)| old != new);
+    let noun = noun(named);
     let (first, last) = pairs.first()?;
     let text = format!(
         "{} renamed, `{first}` -> `{last}` and so on (`{}` -> `{}`)",
@@ -245,7 +244,13 @@ fn naming_line(
     Some(Line { count, names, ..simple(Sign::Change, named.field().path(), text) })
 }
 
-fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Options) -> Vec<Line> {
+fn population_lines(
+    population: &Population,
+    replaced: &[MovedCable],
+    old: &Plan,
+    new: &Plan,
+    options: Options,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     let sides = [
         (Sign::Add, new, &population.switches.added, &population.nics.added, &population.cables.added),
@@ -278,10 +283,12 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
             lines.extend(population_line(sign, subject, &of_kind, |link| link_name(**link, plan), options));
         }
     }
-    if !population.moved.is_empty() {
-        let count = population.moved.len() as u64;
+    let replaced: BTreeSet<&MovedCable> = replaced.iter().collect();
+    let moved: Vec<&MovedCable> = population.moved.iter().filter(|cable| !replaced.contains(cable)).collect();
+    if !moved.is_empty() {
+        let count = moved.len() as u64;
         let text = format!("{} to other ports", plural(count, "cable moves", "cables move"));
-        let names = listed(population.moved.iter().map(|cable| link_name(cable.new, new)), options);
+        let names = listed(moved.iter().map(|cable| link_name(cable.new, new)), options);
         let warning = Some("they must be unplugged".to_owned());
         lines.push(Line { count, warning, names, ..simple(Sign::Change, "cables", text) });
     }

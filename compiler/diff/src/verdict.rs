@@ -247,8 +247,12 @@ pub(crate) mod rule {
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
-        match (old.zone == new.zone, old.index == new.index) {
-            (false, _) => nic_addresses(old, new, sides),
+        // Addresses of zone 0 are the same with every width, but prefixes of zones are not.
+        let has_zones = [sides.old, sides.new]
+            .iter()
+            .all(|side| side.topology().zones > 1 || side.topology().t2.is_some());
+        match (old.zone == new.zone || !has_zones, old.index == new.index) {
+            (false, _) => at_once("addresses of NICs and their ports contain the zone, at another place"),
             (true, false) => management(old, new, sides),
             // `judge` adds the effect of widths of planes and ports.
             (true, true) => hitless("no address changes"),
@@ -301,7 +305,7 @@ pub(crate) mod note {
 
     use closc_diagnostics::figures::number;
     use closc_plan::Plan;
-    use closc_topology::{AddressWidths, ManagementList, Nic, Pins, Switch, TierBalance, TierId};
+    use closc_topology::{ManagementList, Nic, Pins, Switch, TierBalance, TierId};
 
     // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -320,39 +324,6 @@ pub(crate) mod note {
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every segment".to_owned()
-    }
-
-    pub(crate) fn nics<T>(_: &T, _: &T, plan: &Plan) -> String {
-        let topology = plan.topology();
-        let groups = u64::from(topology.zones) * u64::from(topology.hosts.groups);
-        let nics = groups * u64::from(topology.hosts.per_group);
-        format!("renumbers all {} NICs", number(nics))
-    }
-
-    // The macros of `change.rs` pass values by reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> Option<String> {
-        match (old.zone == new.zone, old.index == new.index) {
-            (false, _) => Some(nics(old, new, plan)),
-            (true, false) => Some("renumbers IPv4 management ports".to_owned()),
-            (true, true) => None,
-        }
-    }
-
-    pub(crate) fn cables<T>(_: &T, _: &T, _: &Plan) -> String {
-        "renumbers both ends of every cable".to_owned()
-    }
-
-    pub(crate) fn switches<T>(_: &T, _: &T, plan: &Plan) -> String {
-        format!("renumbers all {} switches", number(plan.switches().count() as u64))
-    }
-
-    // The macros of `change.rs` pass values by reference.
-    #[allow(clippy::ref_option)]
-    pub(crate) fn management<T>(old: &Option<T>, _: &Option<T>, plan: &Plan) -> Option<String> {
-        let listed = &plan.topology().addresses.management_list;
-        let whose = if listed.is_empty() { "" } else { " that is not listed" };
-        old.as_ref().map(|_| format!("renumbers the management port of every switch{whose}"))
     }
 
     pub(crate) fn listed(old: &ManagementList, new: &ManagementList, plan: &Plan) -> Option<String> {

@@ -37,6 +37,21 @@ fn addresses(plan: &Plan) -> BTreeMap<(AddressKind, String), String> {
     found
 }
 
+/// Returns the addresses of interfaces by device and port.
+fn interfaces(plan: &Plan) -> BTreeMap<(String, String), String> {
+    let mut found = BTreeMap::new();
+    for switch in plan.switches() {
+        let intent = plan.device(switch);
+        for port in &intent.ports {
+            if let Some(connection) = port.connection.as_ref().filter(|own| !own.unnumbered) {
+                let key = (intent.name.to_string(), port.physical.name.to_string());
+                found.insert(key, connection.address.to_string());
+            }
+        }
+    }
+    found
+}
+
 /// Counts the addresses of both plans that differ, by kind. A cable has one at each of its ends on a switch.
 fn differing(old: &Plan, new: &Plan) -> BTreeMap<AddressKind, usize> {
     let (before, after) = (addresses(old), addresses(new));
@@ -62,6 +77,11 @@ fn check(old: &Plan, new: &Plan) -> Result<(), TestCaseError> {
     }
     let cables = order.addresses.kinds.iter().any(|found| found.kind == AddressKind::Cable);
     prop_assert_eq!(cables, differing.contains_key(&AddressKind::Cable));
+    if !order.is_renumbering() {
+        let (before, after) = (interfaces(old), interfaces(new));
+        let other = before.iter().find(|(port, own)| after.get(*port).is_some_and(|other| other != *own));
+        prop_assert_eq!(other, None);
+    }
     if !differing.is_empty() {
         let difference = Difference::between(old.fabric(), new.fabric());
         let modes = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).mode);

@@ -10,13 +10,17 @@ fn side(source: &str) -> Side {
 }
 
 /// A small SONiC fabric of two planes: hardware of both tiers with their ports, cables, and more of the NIC.
-fn fabric([t0, t1]: [&str; 2], cables: &str, nic: &str) -> Plan {
-    plan(&format!(
+fn fabric(tiers: [&str; 2], cables: &str, nic: &str) -> Plan {
+    plan(&file(tiers, cables, nic))
+}
+
+fn file([t0, t1]: [&str; 2], cables: &str, nic: &str) -> String {
+    format!(
         "fabric: s\nrouting: bgp-unnumbered\nplanes: 2\n\
          hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, nic: {{ speed: 800G{nic} }} }}\n\
          tiers:\n  t0: {{ {t0}, os: sonic, parallel: 4 }}\n  t1: {{ {t1}, os: sonic }}\n\
          cables: {{ t0-t1: {{ length: 30m, medium: dr4 }}, nic-t0: {{ length: 3m, medium: dac }} }}\nqos: none\n{cables}"
-    ))
+    )
 }
 
 const T0: &str = "platform: th5-64x800g, down: { count: 16, breakout: 2x400G }, up: 16";
@@ -46,7 +50,7 @@ fn replaced_cables_are_jobs() {
 fn replaced_switches_are_named_by_tier() {
     let old = plain();
     let order = WorkOrder::between(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
-    assert!(!order.is_empty() && order.jobs.is_empty());
+    assert!(order.jobs.len() == 128 && order.jobs.iter().all(|job| job.action == Action::Replug));
     let text = order.summary();
     let line = "replace 8 T1s, `th5-64x800g` by `arista-7060x6-64de`: 128 cables to plug again\n";
     assert!(text.contains(line), "{text}");
@@ -62,17 +66,24 @@ fn nics_with_other_cages_are_replaced() {
 }
 
 /// Ports of other hardware have other names and cages. Their cables are plugged into the new switch, at the port of the
-/// same number, so none moves.
+/// same number, so none moves. Each is in the list of cables, by its old and new port.
 #[test]
 fn other_hardware_moves_no_cable() {
     let old = plain();
-    let t0 = "platform: th5-128x400g, down: { count: 16 }, up: { count: 16 }";
-    let new = fabric([t0, "platform: th5-128x400g"], "", "");
+    let t0 = "platform: arista-7060x6-64de, down: { count: 16, breakout: 2x400G }, up: { count: 16 }";
+    let new = fabric([t0, "platform: arista-7060x6-64de"], "", "");
     let order = WorkOrder::between(&old, &new);
     assert_eq!(order.moved_or_removed(), 0, "{}", order.summary());
     let replaced: Vec<_> =
         order.switches_replaced.iter().map(|found| (found.switches, found.cables)).collect();
     assert_eq!(replaced, [(8, 256), (8, 128)]);
+    // NIC cables have one end in a switch, the others two.
+    let replugged: Vec<_> = order.jobs.iter().map(|job| (job.action, job.kind)).collect();
+    let count = |kind| replugged.iter().filter(|own| **own == (Action::Replug, kind)).count();
+    assert_eq!((count("nic-t0"), count("t0-t1"), replugged.len()), (128, 256, 384));
+    assert_eq!(order.csv().lines().filter(|line| line.starts_with("replug,")).count(), 384);
+    let text = order.summary();
+    assert!(text.contains("replug t0-t1: 128 cables (256 ends to plug into new switches)"), "{text}");
     let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
     assert!(report.changes.iter().all(|line| !line.text.contains("to other ports")), "{:#?}", report.changes);
     // Another cage on the same hardware is a move.
@@ -82,4 +93,155 @@ fn other_hardware_moves_no_cable() {
     // So is another cage where only the switches at the other end are replaced.
     let order = WorkOrder::between(&old, &fabric([&cage, "platform: arista-7060x6-64de"], "", ""));
     assert_eq!(order.moved_or_removed(), 128);
+    assert_eq!(order.jobs.iter().filter(|job| job.action == Action::Replug).count(), 128);
+}
+
+/// Two entries of the catalogue describe one box with different breakouts.
+#[test]
+fn another_port_layout_replaces_no_switch() {
+    let old = plain();
+    let t0 = "platform: th5-128x400g, down: { count: 16 }, up: { count: 16, breakout: 1x800G }";
+    let new = fabric([t0, "platform: th5-128x400g, down: { breakout: 1x800G }"], "", "");
+    let order = WorkOrder::between(&old, &new);
+    assert!(order.is_empty(), "{}", order.summary());
+    let text = changes(&old, &new).join("\n");
+    assert!(!text.contains("replaced,"), "{text}");
+    assert!(text.contains("tiers.t0.platform th5-64x800g -> th5-128x400g"), "{text}");
+    let report = Report::of_plans((&old, side("old")), (&new, side("new")), Options::default());
+    let steps = report.rollout.expect("plans have one").steps.join("\n");
+    assert!(steps.contains("same hardware") && !steps.contains("replaced"), "{steps}");
+}
+
+/// Returns the lines of a report about changes.
+fn changes(old: &Plan, new: &Plan) -> Vec<String> {
+    let report = Report::of_plans((old, side("old")), (new, side("new")), Options::default());
+    report.changes.iter().map(|line| format!("{} {}", line.subject, line.text)).collect()
+}
+
+/// Returns the lines of a work order that name replaced equipment.
+fn replaced(order: &WorkOrder) -> Vec<String> {
+    let text = order.summary();
+    let is_one = |line: &&str| ["replace", "take out", "plug in"].iter().any(|word| line.starts_with(word));
+    text.lines().filter(is_one).map(str::to_owned).collect()
+}
+
+fn optical(nic: &str) -> Plan {
+    plan(&file([T0, T1], "", nic).replace("3m, medium: dac", "30m, medium: dr4"))
+}
+
+/// A NIC with two cages has a plug of fewer lanes in each, so its cables and modules are other ones.
+#[test]
+fn cables_and_modules_of_other_nic_cages_are_replaced() {
+    let (old, new) = (optical(""), optical(", cages: 2"));
+    let order = WorkOrder::between(&old, &new);
+    let cages = "NIC cage: 2 ports on 8 lanes of 100G -> 1 port on 4 lanes of 100G";
+    assert_eq!(
+        replaced(&order),
+        [
+            "replace 64 NICs, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages".to_owned(),
+            "plug in 128 modules of NICs (dr4, 4 lanes of 100G)".to_owned(),
+            "take out 64 modules of NICs (dr4, 8 lanes of 100G)".to_owned(),
+            format!("replace nic-t0: 128 cables of 30m dr4 by others of 30m dr4, 3840m in all; {cages}"),
+        ]
+    );
+    let found = changes(&old, &new);
+    for line in [
+        "nics 64 NICs are replaced, 800G, 8 lanes, 1 cage by 800G, 8 lanes, 2 cages".to_owned(),
+        format!("cables 128 nic-t0 cables are replaced, 30m dr4 by 30m dr4; {cages}"),
+        "modules 64 modules of NICs, dr4, 8 lanes of 100G".to_owned(),
+        "modules 128 modules of NICs, dr4, 4 lanes of 100G".to_owned(),
+    ] {
+        assert!(found.contains(&line), "{line}: {found:#?}");
+    }
+    // Plugs of copper are parts of the cable.
+    let copper = WorkOrder::between(&plain(), &fabric([T0, T1], "", ", cages: 2"));
+    assert!(copper.modules_changed.is_empty() && copper.jobs.len() == 128, "{}", copper.summary());
+}
+
+/// Another breakout of both ends: the first port of a cage stays, and its cable does not.
+#[test]
+fn cables_of_another_breakout_are_replaced() {
+    let old = plain();
+    let t0 = T0.replace("up: 16", "up: { count: 32, breakout: 2x400G }");
+    let file = file([&t0, "platform: th5-64x800g, down: { breakout: 2x400G }"], "", "");
+    let new = plan(&file.replace("parallel: 4", "parallel: 8"));
+    let order = WorkOrder::between(&old, &new);
+    let count = |action| order.jobs.iter().filter(|job| job.action == action).count();
+    assert_eq!(count(Action::Move), 0, "{}", order.summary());
+    // All of 128 cables are taken out, and all of 256 are new.
+    let (replaced, removed, added) = (count(Action::Replace), count(Action::Remove), count(Action::Add));
+    assert_eq!((replaced + removed, replaced + added), (128, 256));
+    assert!(replaced > 0);
+    let cages = "T0 cage: 1 port on 8 lanes of 100G -> 2 ports on 8 lanes of 100G; T1 cage: 1 port on 8 lanes of 100G";
+    assert!(order.summary().contains(cages), "{}", order.summary());
+    assert!(changes(&old, &new).iter().any(|line| line.contains("128 t0-t1 cables are replaced")));
+}
+
+/// More planes split the cages of NICs and T0s into more ports.
+#[test]
+fn cables_of_other_planes_are_replaced() {
+    let of = |planes, breakout: &str| {
+        let t0 = T0.replace("2x400G", breakout);
+        plan(&file([&t0, T1], "", "").replace("planes: 2", &format!("planes: {planes}")))
+    };
+    let (old, new) = (of(2, "2x400G"), of(4, "4x200G"));
+    let order = WorkOrder::between(&old, &new);
+    let count =
+        |action, kind| order.jobs.iter().filter(|job| (job.action, job.kind) == (action, kind)).count();
+    // 64 NICs with a cable in each of two planes. Four ports of a T0 are in the cage of two, so half of them move, too.
+    let (replaced, removed) = (count(Action::Replace, "nic-t0"), count(Action::Remove, "nic-t0"));
+    assert_eq!(replaced + removed, 128, "{}", order.summary());
+    assert_eq!(count(Action::Add, "nic-t0"), 256 - replaced);
+    assert!(order.nics_replaced.is_empty());
+    assert!(order.summary().contains("NIC cage: 2 ports on 8 lanes of 100G -> 4 ports on 8 lanes"));
+}
+
+/// A cable that starts to use a free port of its cages replaces nothing.
+#[test]
+fn more_cables_in_the_same_cages_replace_none() {
+    let of = |nics: u16| {
+        let t0 = T0.replace("count: 16", &format!("count: {nics}"));
+        let file = file([&t0, T1], "", "");
+        plan(&file.replace("per_group: 16, nics_per_node: 4", &format!("per_group: {nics}")))
+    };
+    let order = WorkOrder::between(&of(15), &of(16));
+    assert!(order.jobs.iter().all(|job| job.action == Action::Add), "{}", order.summary());
+    assert!(order.modules_changed.is_empty() && order.nics_replaced.is_empty());
+}
+
+/// Cables between ports of other lanes are other ones, although the switches at both ends get other hardware anyway.
+#[test]
+fn cables_of_other_lanes_are_replaced() {
+    let of = |platform: &str, lanes: u8| {
+        plan(&format!(
+            "fabric: s\nrouting: bgp-unnumbered\nplanes: 1\n\
+             hosts: {{ groups: 4, per_group: 16, nics_per_node: 4, nic: {{ speed: 400G, lanes: {lanes} }} }}\n\
+             tiers:\n  t0: {{ platform: {platform}, os: sonic, down: {{ count: 16, breakout: {0} }}, \
+             up: {{ count: 8, breakout: {0} }} }}\n  t1: {{ platform: {platform}, os: sonic, down: {{ breakout: {0} }} }}\n\
+             cables: {{ t0-t1: {{ length: 30m, medium: dr4 }}, nic-t0: {{ length: 2m, medium: dac }} }}\nqos: none\n",
+            if lanes == 8 { "1x400G" } else { "2x400G" }
+        ))
+    };
+    let order = WorkOrder::between(&of("th4-64x400g", 8), &of("th5-64x800g", 4));
+    let replaced = order.jobs.iter().filter(|job| job.action == Action::Replace).count();
+    assert_eq!((replaced, order.jobs.len()), (64 + 32, 96), "{}", order.summary());
+    let modules: Vec<_> =
+        order.modules_changed.iter().map(|own| (own.place, own.removed, own.added)).collect();
+    assert_eq!(modules, [("T0", 32, 0), ("T0", 0, 16), ("T1", 32, 0), ("T1", 0, 16)]);
+}
+
+#[test]
+fn a_report_counts_what_is_replaced() {
+    let old = plain();
+    let found = changes(&old, &fabric([T0, "platform: arista-7060x6-64de"], "", ""));
+    assert!(
+        found.contains(&"switches 8 T1s are replaced, `th5-64x800g` by `arista-7060x6-64de`".to_owned()),
+        "{found:#?}"
+    );
+    let longer = plan(&file([T0, T1], "", "").replace("30m", "50m"));
+    let found = changes(&old, &longer);
+    assert!(
+        found.contains(&"cables 128 t0-t1 cables are replaced, 30m dr4 by 50m dr4".to_owned()),
+        "{found:#?}"
+    );
 }

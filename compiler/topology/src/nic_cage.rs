@@ -12,6 +12,11 @@ impl Topology {
         self.hosts.nic_by_zone.get(&zone).map_or(self.hosts.nic_cages, |own| own.cages)
     }
 
+    /// Returns the lanes of a NIC, over all of its cages.
+    pub fn nic_lanes(&self, zone: ZoneId) -> u8 {
+        self.hosts.nic_by_zone.get(&zone).map_or(self.hosts.nic_lanes, |own| own.lanes)
+    }
+
     /// Returns the cage of a port of a NIC, from 0.
     pub fn nic_cage(&self, port: NicPort) -> u8 {
         let cages = u16::from(self.nic_cages(port.nic.zone));

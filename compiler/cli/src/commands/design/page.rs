@@ -161,8 +161,8 @@ pub(super) fn stages(row: &Row) -> Vec<String> {
     let stages = row.stages.iter().enumerate().map(|(at, stage)| {
         let moves = match stage.cables_moved {
             0 => "no plugged cable moves".to_owned(),
-            1 => "1 plugged cable moves".to_owned(),
-            moved => format!("{} plugged cables move", number(moved)),
+            1 => "1 plugged cable is moved or removed".to_owned(),
+            moved => format!("{} plugged cables are moved or removed", number(moved)),
         };
         format!(
             "stage {}: {} NIC places, {} (+{}), +{} cables between switches, {moves}{}",

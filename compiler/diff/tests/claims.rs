@@ -1,0 +1,175 @@
+//! Claims of `grow` and `diff` about addresses and names are those of the devices of both plans.
+
+use std::collections::BTreeMap;
+
+use closc_diff::grow::WorkOrder;
+use closc_diff::{AddressKind, Options, Report, Side};
+use closc_plan::Plan;
+use closc_tests::shape::plan;
+
+fn report(old: &Plan, new: &Plan) -> Report {
+    let side = |source: &str| Side { source: source.into(), fabric: "g".into(), digest: source.into() };
+    Report::of_plans((old, side("old")), (new, side("new")), Options { list: true })
+}
+
+/// Returns the lines of a report: subject, text and warning.
+fn changes(old: &Plan, new: &Plan) -> Vec<String> {
+    let line = |line: &closc_diff::Line| {
+        let warning = line.warning.as_ref().map(|warning| format!(" ({warning})")).unwrap_or_default();
+        format!("{} {}{warning}", line.subject, line.text)
+    };
+    report(old, new).changes.iter().map(line).collect()
+}
+
+/// A fabric with these hosts, uplinks of T0s, widths of addresses, and further fields.
+fn fabric(zones: u8, t0: &str, widths: &str, more: &str) -> Plan {
+    let (up, t2) = if zones > 1 { (", up: 2", "\n  t2: { platform: linux, os: frr }") } else { ("", "") };
+    plan(&format!(
+        "fabric: g\nrouting: ecmp-static\nplanes: 2\nzones: {zones}\n\
+         hosts: {{ groups: 2, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
+         tiers:\n  t0: {{ platform: linux, os: frr, {t0} }}\n  t1: {{ platform: linux, os: frr{up} }}{t2}\nqos: none\n\
+         addresses: {{ hosts: 2001:db8:1000::/36, links: 2001:db8:2000::/36, loopbacks: 2001:db8:3000::/48, \
+         management: 10.64.0.0/12, widths: {{ {widths} }} }}\n{more}"
+    ))
+}
+
+fn count(order: &WorkOrder, kind: AddressKind) -> Option<(u64, u64)> {
+    let found = order.addresses.kinds.iter().find(|found| found.kind == kind)?;
+    Some((found.changed, found.of))
+}
+
+/// Zone 0 has the same addresses with every width of the zone.
+#[test]
+fn another_width_of_the_zone_renumbers_the_nics_of_other_zones() {
+    let (old, new) = (fabric(2, "up: 2", "zone: 4", ""), fabric(2, "up: 2", "zone: 5", ""));
+    let order = WorkOrder::between(&old, &new);
+    assert_eq!(count(&order, AddressKind::Nic), Some((4, 8)));
+    assert_eq!(count(&order, AddressKind::NicMac), Some((8, 16)));
+    let text = order.summary();
+    assert!(
+        text.contains("renumber 8 of 16 MAC addresses of NIC ports, `z1-su001-n001/nic0.p0` from"),
+        "{text}"
+    );
+    assert!(!text.contains("addresses.widths.zone"), "{text}");
+    let found = changes(&old, &new);
+    assert!(found.iter().any(|line| line.starts_with("addresses renumbers 4 of 8 NICs")), "{found:#?}");
+    assert!(found.iter().all(|line| !line.contains("all 8 NICs")), "{found:#?}");
+    // A fabric with one zone keeps all of its addresses.
+    let (old, new) = (fabric(1, "up: 2", "zone: 4", ""), fabric(1, "up: 2", "zone: 5", ""));
+    let order = WorkOrder::between(&old, &new);
+    assert!(order.is_empty(), "{}", order.summary());
+    let rollout = report(&old, &new).rollout.expect("plans have one");
+    assert!(rollout.hitless, "{:?}", rollout.steps);
+}
+
+#[test]
+fn what_changes_no_address_renumbers_nothing() {
+    let old = fabric(1, "up: 2", "zone: 4", "");
+    // The first zone has the same management addresses with every width of the index.
+    for new in [
+        fabric(1, "up: 2", "zone: 4, index: 9", ""),
+        fabric(1, "up: { count: 2, first_cage: 100 }", "zone: 4", ""),
+    ] {
+        let order = WorkOrder::between(&old, &new);
+        assert!(!order.is_renumbering(), "{}", order.summary());
+        assert!(order.summary().contains("existing addresses are unchanged\n"), "{}", order.summary());
+        let found = changes(&old, &new);
+        assert!(found.iter().all(|line| !line.contains("renumbers")), "{found:#?}");
+    }
+}
+
+#[test]
+fn renamed_devices_are_counted() {
+    let old = fabric(1, "up: 2", "", "");
+    let naming = "naming: { t0: \"leaf-{plane}-{index:03}\", t1: \"spine-{plane}-{index:03}\", node: \"gpu-{unit}-{node}\" }\n";
+    let new = fabric(1, "up: 2", "", naming);
+    let order = WorkOrder::between(&old, &new);
+    let renamed: Vec<_> = order.renamed.iter().map(|own| (own.kind, own.renamed, own.of)).collect();
+    assert_eq!(renamed, [("T0", 4, 4), ("T1", 4, 4), ("node", 4, 4)]);
+    let text = order.summary();
+    assert!(text.contains("rename 4 of 4 T0s, `p0-t0-001` to `leaf-0-001`\n"), "{text}");
+    assert!(!text.contains("naming") && !text.contains("unchanged"), "{text}");
+    assert!(!order.is_empty() && order.is_renumbering());
+    // New nodes and switches have no old name.
+    let larger = plan(
+        "fabric: g\nrouting: ecmp-static\nplanes: 2\n\
+         hosts: { groups: 3, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
+         tiers:\n  t0: { platform: linux, os: frr, up: 2 }\n  t1: { platform: linux, os: frr }\nqos: none\n\
+         naming: { node: \"gpu-{unit}-{node}\" }\n",
+    );
+    let found = changes(&old, &larger);
+    assert!(found.iter().any(|line| line.starts_with("naming.node 4 nodes renamed")), "{found:#?}");
+}
+
+/// Returns the addresses of interfaces by device and port, from the intents of switches.
+fn interfaces(plan: &Plan) -> BTreeMap<(String, String), String> {
+    let mut found = BTreeMap::new();
+    for switch in plan.switches() {
+        let intent = plan.device(switch);
+        for port in &intent.ports {
+            if let Some(connection) = &port.connection {
+                let key = (intent.name.to_string(), port.physical.name.to_string());
+                found.insert(key, connection.address.to_string());
+            }
+        }
+    }
+    found
+}
+
+/// With fewer parallel cables, T1 ports get other cables, and with them other addresses.
+#[test]
+fn interfaces_of_moved_cables_are_renumbered() {
+    let (old, new) = (fabric(1, "up: 8, parallel: 4", "", ""), fabric(1, "up: 4, parallel: 2", "", ""));
+    let order = WorkOrder::between(&old, &new);
+    let (before, after) = (interfaces(&old), interfaces(&new));
+    let differ =
+        before.iter().filter(|(key, address)| after.get(*key).is_some_and(|other| other != *address));
+    let differ = differ.count() as u64;
+    assert!(differ > 0);
+    let (changed, of) = count(&order, AddressKind::UpperInterface).expect("interfaces change");
+    assert_eq!((changed, of <= 2 * 2 * 8), (differ, true));
+    let text = order.summary();
+    assert!(text.contains(&format!("renumber {changed} of {of} interfaces of T1s and T2s")), "{text}");
+    assert!(!text.contains("unchanged"), "{text}");
+}
+
+/// The reason of a ratio is the side that differs.
+#[test]
+fn oversubscription_names_the_side_that_changes() {
+    let fabric = |per_group: u16| {
+        plan(&format!(
+            "fabric: g\nrouting: ecmp-static\nplanes: 1\n\
+             hosts: {{ groups: 2, per_group: {per_group}, nic: {{ speed: 100G, lanes: 1 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 2 }}\n  t1: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    let found = changes(&fabric(2), &fabric(4));
+    let line = "tiers.t0.oversubscription 1:1 -> 2:1: downlinks of each T0 have 400 Gb/s instead of 200";
+    assert!(found.contains(&line.to_owned()), "{found:#?}");
+    assert!(found.iter().all(|line| !line.contains("200 Gb/s instead of 200")));
+}
+
+/// T0 groups and NICs that a smaller zone lacks are not exceptions.
+#[test]
+fn a_larger_zone_is_named_as_such() {
+    let of = |hosts: &str| {
+        plan(&format!(
+            "fabric: g\nrouting: ecmp-static\nplanes: 1\nzones: 2\n\
+             hosts: {{ groups: 3, per_group: 2, {hosts}nic: {{ speed: 100G, lanes: 1 }} }}\n\
+             tiers:\n  t0: {{ platform: linux, os: frr, up: 2 }}\n  t1: {{ platform: linux, os: frr, up: 2 }}\n  \
+             t2: {{ platform: linux, os: frr }}\nqos: none\n"
+        ))
+    };
+    let subjects = |old: &Plan, new: &Plan| {
+        let report = report(old, new);
+        let all = report.changes.into_iter().map(|line| line.subject);
+        all.filter(|subject| subject.contains('.')).collect::<std::collections::BTreeSet<String>>()
+    };
+    let (one, two) = (of("groups_by_zone: { 1: 1 }, "), of("groups_by_zone: { 1: 2 }, "));
+    for (old, new) in [(&one, &two), (&two, &one), (&one, &of(""))] {
+        let found = subjects(old, new);
+        assert!(found.contains("hosts.groups_by_zone") && !found.contains("exceptions.absent"), "{found:?}");
+    }
+    let found = subjects(&of("per_group_by_zone: { 1: 1 }, "), &of(""));
+    assert!(found.contains("hosts.per_group_by_zone") && !found.contains("exceptions.absent"), "{found:?}");
+}
