@@ -149,9 +149,9 @@ impl<'a> Graph<'a> {
             planes.iter().zip(first..).map(|((_, plane), zone)| (*plane, zone)).collect::<Vec<_>>()
         };
         let zone_of: HashMap<u16, u16> = planes.iter().flat_map(of_set).collect();
-        for device in 0..self.network.device_count() {
+        for (device, set) in sets.into_iter().enumerate() {
             self.zones[device] = match self.levels[device] {
-                Level::Node => sets[device].unwrap_or(0).saturating_mul(zones),
+                Level::Node => set.unwrap_or(0).saturating_mul(zones),
                 Level::T0 | Level::T1 | Level::T2 => zone_of.get(&self.planes[device]).copied().unwrap_or(0),
             };
         }
