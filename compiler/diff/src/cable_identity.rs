@@ -57,6 +57,18 @@ impl fmt::Display for Cage {
     }
 }
 
+impl ReplacedCable {
+    /// Returns the changes of cages, each after a semicolon.
+    pub(crate) fn cage_text(&self) -> String {
+        let mut text = String::new();
+        for cage in &self.cages {
+            text.push_str("; ");
+            text.push_str(cage);
+        }
+        text
+    }
+}
+
 impl Cage {
     /// Returns the cage of a port of a switch.
     fn of_port(topology: &Topology, switch: Switch, port: PortRef) -> Cage {

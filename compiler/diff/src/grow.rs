@@ -284,8 +284,7 @@ fn add_cables(text: &mut String, (action, kind, length, medium, replaces): Cable
     let replaced = replaces.map_or_else(String::new, |ReplacedCable { length, medium, .. }| {
         format!(" of {length} {medium} by others")
     });
-    let cages = replaces
-        .map_or_else(String::new, |cable| cable.cages.iter().map(|cage| format!("; {cage}")).collect());
+    let cages = replaces.map_or_else(String::new, ReplacedCable::cage_text);
     let all = Length::from_millimeters(sum.millimeters);
     let _ = writeln!(
         text,

@@ -182,10 +182,10 @@ impl ChangedModules {
         }
         let mut found: BTreeMap<ModuleKind, [u64; 2]> = BTreeMap::new();
         for switch in switches.into_iter().filter(|switch| old.fabric().has_switch(*switch)) {
-            add(&mut found, modules(old, switch), modules(new, switch));
+            add(&mut found, &modules(old, switch), &modules(new, switch));
         }
         for nic in nics {
-            add(&mut found, nic_modules(old, nic), nic_modules(new, nic));
+            add(&mut found, &nic_modules(old, nic), &nic_modules(new, nic));
         }
         let row = |(kind, [removed, added]): (ModuleKind, [u64; 2])| ChangedModules {
             place: kind.place,
@@ -216,22 +216,27 @@ impl ChangedModules {
     }
 }
 
-/// Adds the modules of a device that it has in only one fabric. More modules of a kind that it has are growth.
+/// Adds the modules of a device that it has in only one fabric, if it loses some. Otherwise more modules are growth.
 fn add(
     found: &mut BTreeMap<ModuleKind, [u64; 2]>,
-    old: BTreeMap<ModuleKind, u64>,
-    mut new: BTreeMap<ModuleKind, u64>,
+    old: &BTreeMap<ModuleKind, u64>,
+    new: &BTreeMap<ModuleKind, u64>,
 ) {
-    let mut lost = Vec::new();
-    for (kind, count) in old {
-        let kept = new.remove(&kind).unwrap_or(0);
-        lost.extend((count > kept).then(|| (kind, count - kept)));
+    let surplus = |own: &BTreeMap<ModuleKind, u64>, other: &BTreeMap<ModuleKind, u64>| {
+        let more = |(kind, count): (&ModuleKind, &u64)| {
+            let more = count.saturating_sub(other.get(kind).copied().unwrap_or(0));
+            (more > 0).then(|| (kind.clone(), more))
+        };
+        own.iter().filter_map(more).collect::<Vec<_>>()
+    };
+    let lost = surplus(old, new);
+    if lost.is_empty() {
+        return;
     }
-    for (kind, count) in lost.into_iter().filter(|(kind, _)| !kind.is_assembly()) {
-        found.entry(kind).or_default()[0] += count;
-    }
-    for (kind, count) in new.into_iter().filter(|(kind, _)| !kind.is_assembly()) {
-        found.entry(kind).or_default()[1] += count;
+    for (at, kinds) in [lost, surplus(new, old)].into_iter().enumerate() {
+        for (kind, count) in kinds.into_iter().filter(|(kind, _)| !kind.is_assembly()) {
+            found.entry(kind).or_default()[at] += count;
+        }
     }
 }
 

@@ -158,6 +158,32 @@ fn cables_and_modules_of_other_nic_cages_are_replaced() {
     assert!(copper.modules_changed.is_empty() && copper.jobs.len() == 128, "{}", copper.summary());
 }
 
+/// T0s have modules of the new kind already, towards the NICs. Those of the uplinks are replaced nevertheless.
+#[test]
+fn modules_of_a_kind_that_others_have_are_replaced() {
+    let of = |medium: &str| {
+        let file = file([T0, T1], "", "").replace("3m, medium: dac", "30m, medium: dr4");
+        plan(&file.replace(
+            "t0-t1: { length: 30m, medium: dr4 }",
+            &format!("t0-t1: {{ length: 30m, medium: {medium} }}"),
+        ))
+    };
+    let order = WorkOrder::between(&of("dr8"), &of("dr4"));
+    let modules: Vec<_> = order
+        .modules_changed
+        .iter()
+        .map(|own| (own.place, own.medium.as_str(), own.removed, own.added))
+        .collect();
+    let uplinks = 8 * 16;
+    let expected = [
+        ("T0", "dr4", 0, uplinks),
+        ("T0", "dr8", uplinks, 0),
+        ("T1", "dr4", 0, uplinks),
+        ("T1", "dr8", uplinks, 0),
+    ];
+    assert_eq!(modules, expected);
+}
+
 /// Another breakout of both ends: the first port of a cage stays, and its cable does not.
 #[test]
 fn cables_of_another_breakout_are_replaced() {

@@ -70,8 +70,8 @@ fn cable_lines(cables: &[MovedCable], old: &Plan, new: &Plan, options: Options) 
         let count = cables.len() as u64;
         let one = format!("{} cable", kind.word());
         let all = plural(count, &one, &format!("{one}s"));
-        let ReplacedCable { length: old_length, medium: old_medium, cages } = before;
-        let cages: String = cages.iter().map(|cage| format!("; {cage}")).collect();
+        let cages = before.cage_text();
+        let ReplacedCable { length: old_length, medium: old_medium, .. } = before;
         let text =
             format!("{all} {} replaced, {old_length} {old_medium} by {length} {medium}{cages}", are(count));
         let names = listed(cables.iter().map(|cable| link_name(cable.new, new)), options);
