@@ -44,8 +44,8 @@ const STAGES: &[&[&str]] = &[
     &["topology", "hwsku", "nic"],
     &["fabric", "design"],
     &["plan"],
-    &["render", "entries", "verify", "switch"],
-    &["cabling", "compile", "diff", "exports", "tables", "whatif", "te", "collect", "provision"],
+    &["cabling", "render", "entries", "verify", "switch"],
+    &["compile", "diff", "exports", "tables", "whatif", "te", "collect", "provision"],
     &["import", "lab", "lsp", "report"],
     &["cli", "playground"],
 ];

@@ -222,14 +222,19 @@ fn judge_exception(exception: &Exception, old: &Fabric, new: &Fabric) -> Verdict
         Exception::Cable(link, _) => {
             drained(vec![Place::Link(*link)], "the cable is unplugged, unless it was only described wrongly")
         }
-        Exception::Device(switch, _) if is_drained(exceptions, *switch) || !old.has_switch(*switch) => {
-            hitless("it carries no traffic")
-        }
-        Exception::Device(switch, _) if is_replaced(old, new, *switch) => {
-            drained(vec![Place::Switch(*switch)], "the switch is replaced")
-        }
-        Exception::Device(switch, _) => {
-            drained(vec![Place::Switch(*switch)], "the switch reloads with another system or port layout")
-        }
+        Exception::Device(switch, _) => judge_device(*switch, old, new),
     }
+}
+
+/// Judges other hardware or another operating system of a switch.
+fn judge_device(switch: Switch, old: &Fabric, new: &Fabric) -> Verdict {
+    if is_drained(&old.topology().exceptions, switch) || !old.has_switch(switch) {
+        return hitless("it carries no traffic");
+    }
+    let why = if is_replaced(old, new, switch) {
+        "the switch is replaced"
+    } else {
+        "the switch reloads with another system or port layout"
+    };
+    Verdict { mode: RolloutMode::Drained(vec![Place::Switch(switch)]), why }
 }

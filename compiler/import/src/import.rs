@@ -372,20 +372,23 @@ fn search(
             break;
         }
     }
-    best.ok_or_else(|| {
-        if let Some(fault) = separate_zones::fault(positions) {
-            return fault.into();
-        }
-        let why = why.unwrap_or_default();
-        let help = if positions.by_name {
-            "; its counts follow from the numbers in the names of devices; help: rename devices with wrong numbers, or \
-             number all devices by their cables with `--nodes PATTERN`"
-        } else {
-            ""
-        };
-        let text = format!("no fabric of these cables passes the checks, so the file is not written{help}: {why}");
-        Fault { place: None, text }.into()
-    })
+    best.ok_or_else(|| refusal(positions, &why.unwrap_or_default()))
+}
+
+/// Returns why no file describes the network: its own structure, or the errors of a candidate.
+fn refusal(positions: &Positions, errors: &str) -> ImportError {
+    if let Some(fault) = separate_zones::fault(positions) {
+        return fault.into();
+    }
+    let help = if positions.by_name {
+        "; its counts follow from the numbers in the names of devices; help: rename devices with wrong numbers, or \
+         number all devices by their cables with `--nodes PATTERN`"
+    } else {
+        ""
+    };
+    let text =
+        format!("no fabric of these cables passes the checks, so the file is not written{help}: {errors}");
+    Fault { place: None, text }.into()
 }
 
 /// Counts the errors in a refusal.

@@ -197,6 +197,21 @@ fn nic(planes: u16, fit: &Fit, cages: u16) -> String {
     format!("{{ speed: {speed}, lanes: {}{cages} }}", lanes.max(planes))
 }
 
+/// Writes the NIC, and those of zones that have another one.
+fn nics(out: &mut String, t0: &TierHardware, numbers: &Numbers, assumed: &AssumptionNotes) {
+    let usual = numbers.usual_nic_cages();
+    let nic_of = nic(numbers.planes, &t0.base, usual);
+    let _ = writeln!(out, "  nic: {nic_of}{}", comment(assumed.nic));
+    let by_zone: Vec<String> = (0..numbers.zones)
+        .map(|zone| (zone, t0.by_zone.get(&zone).unwrap_or(&t0.base), numbers.nic_cages_of(zone)))
+        .filter(|(_, fit, cages)| *cages != usual || fit.down.breakout.speed != t0.base.down.breakout.speed)
+        .map(|(zone, fit, cages)| format!("{zone}: {}", nic(numbers.planes, fit, cages)))
+        .collect();
+    if !by_zone.is_empty() {
+        let _ = writeln!(out, "  nic_by_zone: {{ {} }}{}", by_zone.join(", "), comment(assumed.nic));
+    }
+}
+
 /// Writes the file.
 pub(crate) fn text(file: &File<'_>) -> String {
     let File { name, numbers, tiers, settings, specs, naming, exceptions, assumed } = file;
@@ -225,19 +240,7 @@ pub(crate) fn text(file: &File<'_>) -> String {
         let _ = writeln!(out, "  zones_per_node: {}{mark}", numbers.zones_per_node);
     }
     if let Some(t0) = &tiers[0] {
-        let usual = numbers.usual_nic_cages();
-        let nic_of = nic(numbers.planes, &t0.base, usual);
-        let _ = writeln!(out, "  nic: {nic_of}{}", comment(assumed.nic));
-        let by_zone: Vec<String> = (0..numbers.zones)
-            .map(|zone| (zone, t0.by_zone.get(&zone).unwrap_or(&t0.base), numbers.nic_cages_of(zone)))
-            .filter(|(_, fit, cages)| {
-                *cages != usual || fit.down.breakout.speed != t0.base.down.breakout.speed
-            })
-            .map(|(zone, fit, cages)| format!("{zone}: {}", nic(numbers.planes, fit, cages)))
-            .collect();
-        if !by_zone.is_empty() {
-            let _ = writeln!(out, "  nic_by_zone: {{ {} }}{}", by_zone.join(", "), comment(assumed.nic));
-        }
+        nics(&mut out, t0, numbers, assumed);
     }
     out.push_str("tiers:\n");
     for ((id, found), mark) in TierId::ALL.into_iter().zip(tiers.iter()).zip(assumed.tiers) {

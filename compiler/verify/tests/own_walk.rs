@@ -210,7 +210,7 @@ fn counted(report: &Report) -> Deliveries {
     Deliveries { arrive: counts.arrive, doubtful: counts.doubtful, ways: counts.ways }
 }
 
-/// What a case showed: whether a zone is smaller, and whether damage loses a delivery.
+/// Cases with a smaller zone, and cases in which damage loses a delivery.
 #[derive(Debug, Default)]
 struct Seen {
     smaller: Cell<u32>,
