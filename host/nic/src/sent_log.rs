@@ -185,6 +185,14 @@ impl SentLog {
         self.backoff < BACKOFF_MAX
     }
 
+    /// Handles the answer to a probe that was sent at `sent_ns`. If it was sent after a timeout, the far NIC is reachable
+    /// again, so the next retransmission does not wait for the doubled timeouts of the outage.
+    pub fn probe_answered(&mut self, sent_ns: u64) {
+        if sent_ns > self.overdue_ns {
+            self.backoff = 0;
+        }
+    }
+
     /// Returns the number of packets in flight that are not overdue.
     pub fn under_way(&self) -> u32 {
         self.under_way

@@ -374,6 +374,7 @@ impl Agent {
         match answered {
             Some((Target::Path { address, plane, entropy, is_long }, rtt_ns)) if address == source => {
                 self.mark_alive(at, channel, probe.ports);
+                self.channels[channel].sent.probe_answered(self.clock.ran_ns().saturating_sub(rtt_ns));
                 let path = self.channels[channel].path;
                 self.path_answered(at, (address, plane, entropy), is_long);
                 self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));

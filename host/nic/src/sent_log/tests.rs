@@ -275,3 +275,19 @@ fn acknowledgements_of_what_was_never_sent_say_nothing() {
     assert_eq!(verdicts(&mut log, &sack(&[100, 900]), 10_000), (vec![], vec![], vec![]));
     assert_eq!(log.under_way(), 3);
 }
+
+#[test]
+fn an_answered_probe_ends_the_doubling_of_timeouts() {
+    for is_after in [false, true] {
+        let mut log = SentLog::of_window(256);
+        let base_ns = patience_ns(&mut log, 1_000_000_000);
+        let mut now_ns = 1_000_000_000 + base_ns;
+        for _ in 0..BACKOFF_MAX {
+            now_ns += patience_ns(&mut log, now_ns);
+        }
+        assert!(!log.is_worth_asking());
+        log.probe_answered(if is_after { now_ns + 1 } else { now_ns - 1 });
+        let waited_ns = patience_ns(&mut log, now_ns + 2);
+        assert_eq!(waited_ns <= base_ns, is_after, "{waited_ns} {base_ns}");
+    }
+}
