@@ -38,6 +38,11 @@ pub struct Rate {
 const USUAL: u64 = 64;
 /// The same for acknowledgements that report missing packets, and for those of NICs with an idle port.
 const NEWS: u64 = 16;
+/// If several NICs send to this one, its port is idle while it sends less than one in this many bytes of its rate. A port
+/// at 98 % of its rate has gaps between packets. Acknowledgements in these gaps would overfill queues that are shared.
+const IDLE: u64 = 2;
+/// Time within which a port that stops sending becomes idle, and the reverse.
+const IDLE_NS: u64 = 10_000_000;
 /// Burst of acknowledgements after an idle period, enough for several NICs.
 const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
 
@@ -89,12 +94,14 @@ pub struct Pace {
     burst: PortBurst,
     besides: i64,
     ports: Vec<Credit>,
+    /// Of each port, bytes that it could have sent at half of its rate and did not.
+    spare: Vec<Credit>,
     /// Credits of acknowledgements for their two shares. Each acknowledgement is charged to both.
     acknowledgements: Credit,
     news: Credit,
     /// Number of ports that are up.
     ports_up: u64,
-    /// Whether a port that is up had a whole burst left at the last update, so acknowledgements displace no data.
+    /// Whether a port that is up was idle at the last update, so acknowledgements displace no data.
     has_idle_port: bool,
 }
 
@@ -111,6 +118,7 @@ impl Pace {
             burst,
             besides,
             ports,
+            spare: vec![Credit::new(0, now_ns); planes],
             acknowledgements,
             news: acknowledgements,
             ports_up: 1,
@@ -149,15 +157,19 @@ impl Pace {
         port.ready_at(rate)
     }
 
-    /// Updates the budget of acknowledgements for the ports that are up.
-    pub fn earn_acknowledgements(&mut self, is_up: impl Fn(u8) -> bool, now_ns: u64) {
+    /// Updates the budget of acknowledgements for the ports that are up. `is_shared` if several NICs send to this one.
+    pub fn earn_acknowledgements(&mut self, is_up: impl Fn(u8) -> bool, is_shared: bool, now_ns: u64) {
         let Some(rate) = self.bytes_per_second else { return };
         let burst = self.burst();
         (self.ports_up, self.has_idle_port) = (0, false);
-        for (_, port) in (0..).zip(&mut self.ports).filter(|(plane, _)| is_up(*plane)) {
+        let spare_max = Self::spare_max(rate);
+        for (_, (port, spare)) in
+            (0..).zip(self.ports.iter_mut().zip(&mut self.spare)).filter(|(plane, _)| is_up(*plane))
+        {
             port.earn(rate, burst, now_ns);
+            spare.earn(rate / IDLE, spare_max, now_ns);
             self.ports_up += 1;
-            self.has_idle_port |= port.bytes >= burst.cast_signed();
+            self.has_idle_port |= if is_shared { spare.bytes > 0 } else { port.bytes >= burst.cast_signed() };
         }
         let (usual, news) = (self.share(rate, USUAL), self.share(rate, NEWS));
         self.acknowledgements.earn(usual, ACKNOWLEDGED_AT_ONCE, now_ns);
@@ -196,8 +208,18 @@ impl Pace {
         if self.bytes_per_second.is_some()
             && let Some(port) = self.ports.get_mut(usize::from(plane))
         {
-            port.bytes -= (bytes as u64).cast_signed() + self.besides;
+            let bytes = (bytes as u64).cast_signed() + self.besides;
+            port.bytes -= bytes;
+            let least = -Self::spare_max(self.bytes_per_second.unwrap_or_default()).cast_signed();
+            if let Some(spare) = self.spare.get_mut(usize::from(plane)) {
+                spare.bytes = (spare.bytes - bytes).max(least);
+            }
         }
+    }
+
+    /// Returns the bytes after which an idle port counts as busy, and the reverse.
+    fn spare_max(rate: u64) -> u64 {
+        rate / IDLE * IDLE_NS / 1_000_000_000
     }
 }
 
@@ -251,11 +273,13 @@ mod tests {
             [(8, 8, false, 125_000), (4, 4, false, 62_500), (8, 8, true, 500_000), (8, 7, false, 500_000)];
         for (up, busy, is_news, most) in cases {
             let mut pace = Pace::new(8, RATE, 0);
-            // Ports are busy for longer than the test.
-            (0..busy).for_each(|plane| pace.took(plane, 2_000_000));
-            let (mut now_ns, mut sent) = (0, 0);
+            let (mut now_ns, mut sent, mut carried) = (0, 0, 0);
             while now_ns < 1_000_000_000 {
-                pace.earn_acknowledgements(|plane| plane < up, now_ns);
+                // One byte per microsecond is the rate of a port.
+                let passed = (now_ns / 1_000) as usize + 10_000 - carried;
+                (0..busy).for_each(|plane| pace.took(plane, passed));
+                carried += passed;
+                pace.earn_acknowledgements(|plane| plane < up, true, now_ns);
                 let ready_ns = pace.acknowledge_at(is_news);
                 if ready_ns <= now_ns {
                     pace.acknowledged(250);
@@ -270,8 +294,24 @@ mod tests {
         }
         let mut free = Pace::new(1, None, 0);
         free.acknowledged(1 << 20);
-        free.earn_acknowledgements(|_| true, 7);
+        free.earn_acknowledgements(|_| true, true, 7);
         assert_eq!(free.acknowledge_at(false), 0);
+    }
+
+    #[test]
+    fn a_shared_port_is_idle_only_below_half_of_its_rate() {
+        for (percent, is_shared, is_idle) in
+            [(10, true, true), (40, true, true), (60, true, false), (98, true, false), (60, false, true)]
+        {
+            let mut pace = Pace::new(1, RATE, 0);
+            // A frame of 1,000 bytes takes 1 ms, so a gap follows each of them.
+            for at in 0..200 {
+                pace.earn_acknowledgements(|_| true, is_shared, at * 100_000_000 / percent);
+                pace.took(0, 1_000);
+            }
+            pace.earn_acknowledgements(|_| true, is_shared, 200 * 100_000_000 / percent);
+            assert_eq!(pace.has_idle_port, is_idle, "{percent} %, shared: {is_shared}");
+        }
     }
 
     #[test]

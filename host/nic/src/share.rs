@@ -8,12 +8,13 @@
 //! Only the receiver knows how many NICs send to it. Senders that adapt windows to trimmed packets fill the last queue
 //! until it overflows, and share it by chance. Receiver credits (RCCC of the Ultra Ethernet specification) avoid both.
 //! A grant is a rate and not a number of packets, because acknowledgements may be delayed by more than a round trip.
+//! Acknowledgements and probes arrive at the same ports. Their rate changes with losses, so it is measured and subtracted.
 //! A sender that uses hardly any of its grant counts as a part of a sender, so that others can use the rest.
 
 use crate::pace::{Credit, Pace};
 
-/// Part of the rate of the ports that data may use. The rest is for acknowledgements and probes.
-const USED: f64 = 0.98;
+/// Part of the rate of the ports that arriving frames may use. At a higher load, random bursts fill the queue.
+const USED: f64 = 0.985;
 /// Minimum length of a period.
 const PERIOD_NS: u64 = 10_000_000;
 /// Minimum number of packets per sender in a period. With fewer, chance would decide whether a sender
@@ -22,6 +23,10 @@ const PER_SENDER: f64 = 4.0;
 /// Number of senders that is assumed in the very first period, because acknowledgements to the first senders do not
 /// know of the others. Later periods begin with the number of the one before, even after a pause.
 const FIRST: f64 = 8.0;
+/// Weight of a period in the rate of frames without data. One burst of probes must not halve the grants.
+const OVERHEAD_WEIGHT: f64 = 0.25;
+/// Data may always use this part of what arriving frames may use.
+const DATA_MIN: f64 = 0.5;
 /// A sender counts as a whole one if it uses its grant divided by this.
 const WHOLE: f64 = 16.0;
 /// Below this number, only one sender uses much, and needs no limit.
@@ -50,6 +55,10 @@ pub(crate) struct Shares {
     /// Senders in this period and in the one before. Those that use little are fractions.
     senders: f64,
     senders_before: f64,
+    /// Bytes of frames without data in this period: acknowledgements and probes.
+    overhead: u64,
+    /// Their moving average, in bytes per second.
+    overhead_rate: f64,
 }
 
 impl Shares {
@@ -62,12 +71,19 @@ impl Shares {
             whole: 1.0,
             senders: 0.0,
             senders_before: 0.0,
+            overhead: 0,
+            overhead_rate: 0.0,
         }
     }
 
     /// Sets the rate of the ports that are up, in bytes per second.
     pub(crate) fn set_capacity(&mut self, capacity: u64) {
         self.capacity = capacity;
+    }
+
+    /// Records a frame without data.
+    pub(crate) fn took_overhead(&mut self, bytes: u64) {
+        self.overhead += bytes;
     }
 
     /// Records a frame with data.
@@ -88,12 +104,15 @@ impl Shares {
     }
 
     fn begin(&mut self, bytes: u64, now_ns: u64) {
-        self.senders_before = self.senders;
-        (self.since_ns, self.senders) = (now_ns, 0.0);
+        self.senders_before = self.senders.max(0.9 * self.senders_before);
+        // The very first period may be short, and contain the first probes of all.
+        let passed = now_ns.saturating_sub(self.since_ns).max(PERIOD_NS) as f64 / 1e9;
+        self.overhead_rate += OVERHEAD_WEIGHT * (self.overhead as f64 / passed - self.overhead_rate);
+        (self.since_ns, self.senders, self.overhead) = (now_ns, 0.0, 0);
         self.period += 1;
         let packets = PER_SENDER * self.count() * bytes as f64;
         self.period_ns = PERIOD_NS.max((packets * 1e9 / self.capacity as f64) as u64);
-        self.whole = self.grant() * self.period_ns as f64 / 1e9 / WHOLE;
+        self.whole = self.usable() / self.count() * self.period_ns as f64 / 1e9 / WHOLE;
     }
 
     /// Returns the number of senders that share the ports.
@@ -102,13 +121,23 @@ impl Shares {
         self.senders.max(before).max(1.0)
     }
 
+    /// Returns the bytes per second that arriving frames may use.
+    fn usable(&self) -> f64 {
+        USED * self.capacity as f64
+    }
+
     fn grant(&self) -> f64 {
-        USED * self.capacity as f64 / self.count()
+        (self.usable() - self.overhead_rate).max(DATA_MIN * self.usable()) / self.count()
+    }
+
+    /// Returns whether several NICs send much to this one.
+    pub(crate) fn has_several_senders(&self) -> bool {
+        self.count() >= SEVERAL
     }
 
     /// Returns the rate of one sender, in kbit/s; 0 for no limit.
     pub(crate) fn kbps(&self) -> u32 {
-        if self.capacity == 0 || self.count() < SEVERAL {
+        if self.capacity == 0 || !self.has_several_senders() {
             return 0;
         }
         ((self.grant() / 125.0) as u32).max(1)

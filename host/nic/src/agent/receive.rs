@@ -53,6 +53,9 @@ impl Agent {
             Err(Fault::Damaged) => return self.damaged(at, frame),
             Err(fault) => return self.refuse(fault),
         };
+        if packet.sequence.is_none() || packet.cut {
+            self.shares.took_overhead(self.frame_bytes);
+        }
         if packet.cut {
             match packet.sequence {
                 Some(sequence) => self.cut(at, &packet, sequence, batch),

@@ -49,7 +49,8 @@ impl Agent {
         let ports = self.engine.own_ports();
         let count = (0..self.ports.len()).map(|plane| ports >> plane & 1).sum();
         self.shares.set_capacity(self.pace.capacity(count));
-        self.pace.earn_acknowledgements(|plane| ports >> plane & 1 == 1, at.now_ns);
+        let is_shared = self.shares.has_several_senders();
+        self.pace.earn_acknowledgements(|plane| ports >> plane & 1 == 1, is_shared, at.now_ns);
         // Acknowledge every peer that is owed one, not only the first.
         let [affords_usual, affords_news] =
             [false, true].map(|is_news| self.pace.acknowledge_at(is_news) <= at.now_ns);

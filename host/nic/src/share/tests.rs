@@ -73,6 +73,26 @@ fn a_sender_of_little_takes_little_from_the_others() {
 }
 
 #[test]
+fn frames_without_data_are_subtracted_from_the_grants() {
+    for percent in [2, 6, 20] {
+        let mut fan = Fan::new(&[f64::INFINITY; 7]);
+        let (mut data, mut overhead) = (0.0, 0);
+        for turn in 0..4_000 {
+            let rates = fan.run(1);
+            // Probes arrive in bursts.
+            let bytes = if turn % 20 == 0 { CAPACITY * percent / 100 / 50 } else { 0 };
+            fan.shares.took_overhead(bytes);
+            if turn >= 1_000 {
+                data += rates.iter().sum::<f64>() / 1e3;
+                overhead += bytes;
+            }
+        }
+        let load = (data + overhead as f64) / (3.0 * CAPACITY as f64);
+        assert!((USED - 0.03..USED + 0.005).contains(&load), "{percent} %: {load}");
+    }
+}
+
+#[test]
 fn new_senders_get_their_share_within_two_periods() {
     let mut fan = Fan::new(&[f64::INFINITY, 0.0, 0.0, 0.0]);
     fan.run(1_000);
