@@ -43,23 +43,7 @@ use crate::output::{self, Outcome, UnsupportedFormat};
 
 /// Runs the command of the command line.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
-    let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));
-    let is_manual = matches!(args.command, Command::Man(_));
-    let is_job = matches!(args.command, Command::Lab(LabCommand::Job(_)));
-    let has_page = differs || ((is_report || is_manual || is_job) && args.format == Format::Markdown);
-    let is_design = matches!(&args.command, Command::Design(command) if command.has_list());
-    let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
-    let is_supported = match args.format {
-        Format::Html => has_page || is_design,
-        Format::Markdown => has_page,
-        Format::Rows(closc_tables::Format::Csv) => is_tabular || is_design,
-        Format::Rows(_) => is_tabular,
-        Format::Human | Format::Json | Format::Github => true,
-    };
-    if !is_supported {
-        bail!(UnsupportedFormat { verb: args.verb.clone(), format: args.format.word() });
-    }
+    check_format(args)?;
     match &args.command {
         Command::Check(command) => check::run(args, command),
         Command::Compile(command) => compile::run(args, command),
@@ -99,4 +83,40 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         Command::Man(command) => man::run(args, command),
     }
+}
+
+/// Rejects an output format that the command does not have.
+fn check_format(args: &Args) -> anyhow::Result<()> {
+    let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
+    let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));
+    let is_manual = matches!(args.command, Command::Man(_));
+    let is_job = matches!(args.command, Command::Lab(LabCommand::Job(_)));
+    let has_page = differs || ((is_report || is_manual || is_job) && args.format == Format::Markdown);
+    let is_design = matches!(&args.command, Command::Design(command) if command.has_list());
+    let is_tabular = matches!(args.command, Command::Export(ExportCommand::Tables(_)));
+    let is_supported = match args.format {
+        Format::Html => has_page || is_design,
+        Format::Markdown => has_page,
+        Format::Rows(closc_tables::Format::Csv) => is_tabular || is_design,
+        Format::Rows(_) => is_tabular,
+        Format::Human | Format::Json | Format::Github => true,
+    };
+    if !is_supported {
+        let others = [
+            ("human", true),
+            ("html", has_page || is_design),
+            ("markdown", has_page),
+            ("csv", is_tabular || is_design),
+            ("parquet", is_tabular),
+        ];
+        let others = others.into_iter().filter(|(_, has)| *has);
+        // The last two are `json` or `github`.
+        let others: Vec<String> = others.map(|(word, _)| format!("`{word}`, ")).collect();
+        bail!(UnsupportedFormat {
+            verb: args.verb.clone(),
+            format: args.format.word(),
+            others: others.concat()
+        });
+    }
+    Ok(())
 }

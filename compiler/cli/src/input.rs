@@ -21,8 +21,8 @@ pub struct Input {
     pub plan: Plan,
     /// Warnings that were shown.
     pub warnings: usize,
-    /// Those of them that are known faults of releases (W0203).
-    pub known_faults: usize,
+    /// Messages of those of them that are known faults of releases (W0203).
+    pub known_faults: Vec<String>,
 }
 
 /// A fabric with the assumed limit that it exceeds.
@@ -38,9 +38,10 @@ pub(crate) fn options(args: &Args) -> Options {
     Options { platforms: args.platforms.clone(), levels: args.levels.levels() }
 }
 
-/// Counts the warnings about known faults of releases.
-fn known_faults(diagnostics: &Diagnostics) -> usize {
-    diagnostics.iter().filter(|found| found.rule.code == "W0203").count()
+/// Returns the messages about known faults of releases.
+fn known_faults(diagnostics: &Diagnostics) -> Vec<String> {
+    let faults = diagnostics.iter().filter(|found| found.rule.code == "W0203");
+    faults.map(|found| found.message.clone()).collect()
 }
 
 /// Reads a fabric; `None` if it has faults, which were shown.

@@ -90,10 +90,12 @@ pub struct Usage(pub &'static str);
 
 /// A command does not have the output format of the command line: exit 64.
 #[derive(Debug, thiserror::Error)]
-#[error("`closc {verb}` does not support `--format {format}`; use `human`, `json` or `github`")]
+#[error("`closc {verb}` does not support `--format {format}`; use {others}`json` or `github`")]
 pub(crate) struct UnsupportedFormat {
     pub(crate) verb: String,
     pub(crate) format: &'static str,
+    /// The formats of this command that not every command has, after `human`, each with a comma.
+    pub(crate) others: String,
 }
 
 /// A kind of document: its name, and the type that is written. `commands/schema.rs` lists all of them.

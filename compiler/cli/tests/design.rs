@@ -110,9 +110,12 @@ fn a_fabric_that_is_not_proposed_is_explained() {
     let page = place.ends(0, &words(&format!("{SMALL} --explain worse.yaml")));
     assert!(page.contains("switches                               24 instead of 48"), "{page}");
     let page = place.ends(0, &words("--nics 1024 --speed 400G --planes 4 --os sonic --explain best.yaml"));
-    for wanted in
-        ["512 NIC places, and the need is 1,024", "2 planes are not among", "800G over all", "8 rails, and"]
-    {
+    for wanted in [
+        "512 NIC places, and the need is 1,024",
+        "its number of planes, 2, is not among",
+        "800G over all",
+        "8 rails, and",
+    ] {
         assert!(page.contains(wanted), "{wanted}: {page}");
     }
 }
@@ -580,6 +583,36 @@ fn a_routing_that_no_system_supports_is_not_tried() {
     assert_eq!(found["unchecked"], false, "{found:#}");
     let said = place.ends(1, &words("--nics 760 --speed 200G --os eos --routing srv6-static"));
     assert!(said.contains("`eos` does not support `routing: srv6-static`"), "{said}");
+}
+
+/// A limit on T1 failures asks for more uplinks than the ratio, and small zones have parallel cables. The numbers were
+/// computed by hand.
+#[test]
+fn more_uplinks_and_parallel_cables_save_switches() {
+    let place = Place::new();
+    for (flags, switches) in [
+        ("--nics 64 --fail t1<=3% --routing bgp-unnumbered --platform th4-64x400g --planes 2", 38),
+        ("--nics 64 --fail t1<=3% --routing bgp-unnumbered --platform th4-64x400g --planes 1 --os sonic", 37),
+        ("--nics 1024 --fail t1<=3% --routing bgp-unnumbered --platform th5-128x400g --planes 1", 53),
+        ("--nics 64 --platform th3-32x400g --planes 1 --tiers 3", 10),
+        ("--nics 128 --platform th3-32x400g --planes 1 --tiers 3", 20),
+    ] {
+        let found = designs(&place, flags);
+        let fewest = all(&found).iter().filter_map(|row| row["switches"].as_u64()).min();
+        assert_eq!(fewest, Some(switches), "{flags}");
+    }
+}
+
+/// A fabric with more uplinks than the ratio asks for meets the need.
+#[test]
+fn an_oversubscription_is_a_maximum() {
+    let place = Place::new();
+    let need = "--nics 64 --routing bgp-unnumbered --platform th4-64x400g --planes 2";
+    let written = format!("{need} --fail t1<=3% --out many.yaml");
+    place.ends(0, &["design"].into_iter().chain(written.split(' ')).collect::<Vec<_>>());
+    let explained = designs(&place, &format!("{need} --explain many.yaml"));
+    assert_eq!(explained["outside"], serde_json::json!([]), "{explained:#}");
+    assert_eq!(explained["unbeaten"], false, "{explained:#}");
 }
 
 /// The example has a price for all hardware, so no design is omitted.

@@ -26,6 +26,24 @@ fn a_fabric_outside_of_the_need_is_not_on_the_front() {
     }
 }
 
+/// The document has the known faults of a release that the text has.
+#[test]
+fn known_faults_of_a_named_fabric_are_listed() {
+    let place = Place::new();
+    place.ends(0, &words(&format!("{SMALL} --os sonic --out file.yaml")));
+    let explain = format!("{SMALL} --os sonic --explain file.yaml");
+    let explained = place.json(0, &words(&explain));
+    let faults = explained["named"]["known_faults"].as_array().expect("a list");
+    assert!(!faults.is_empty() && explained["warnings"] == 0, "{explained:#}");
+    let page = place.ends(0, &words(&explain));
+    for fault in faults {
+        let line = format!("known fault: {}\n", fault.as_str().expect("a text"));
+        assert!(page.contains(&line), "{page}");
+    }
+    let compared = place.json(0, &words("--compare file.yaml file.yaml"));
+    assert_eq!(compared["fabrics"][0]["design"]["known_faults"], explained["named"]["known_faults"]);
+}
+
 /// Designs that exceed an assumed limit have better numbers, but do not beat a design within published limits.
 #[test]
 fn designs_that_exceed_an_assumed_limit_have_their_own_heading() {

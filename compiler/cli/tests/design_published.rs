@@ -285,5 +285,8 @@ fn planes_by_nic_are_found_as_deepseek_has_them() {
     let has = |zones: u64| rows.iter().any(|row| row["planes_by_nic"] == zones);
     assert!(has(1) && has(8), "{both:#}");
     let explained = place.json(0, &words(&["1", "--explain", published]));
-    assert!(explained["outside"].to_string().contains("its 8 planes by NIC are not among"), "{explained:#}");
+    assert!(
+        explained["outside"].to_string().contains("its number of planes by NIC, 8, is not among"),
+        "{explained:#}"
+    );
 }

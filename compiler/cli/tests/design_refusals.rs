@@ -50,7 +50,10 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ),
         ("--nics 64 --prices open.csv", "line 3: a quote `\"` opens here and is not closed"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
-        ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: 2 designs listed; `--show` lists more"),
+        (
+            "--nics 64 --pick 3 --show 2 --out x.yaml",
+            "`--pick 3`: 2 designs listed; `--show 3` lists this one",
+        ),
         ("--nics 64 --stage 2 --out x.yaml", "`--stage 2` needs `--stages`"),
         (
             "--stages 64,128 --platform spectrum4-sn5600 --stage 3 --out x.yaml",
@@ -80,6 +83,70 @@ fn flags_without_an_effect_are_refused() {
         let said = place.ends(64, &words(line));
         assert!(said.contains(wanted), "{line}: {said}");
     }
+}
+
+/// The reason is the one that a user can act on, and it does not take a search.
+#[test]
+fn the_reason_of_a_refusal_names_the_remedy() {
+    let place = Place::new();
+    for (flags, wanted) in [
+        (
+            "--nics 64 --platform spectrum4-sn5600 --planes 1 --pick 99 --out x.yaml",
+            "`--pick 99`: the front has ",
+        ),
+        // Before the search, which lasts for minutes here.
+        (
+            "--nics 100000000 --os eos --routing srv6-static",
+            "E0213: `eos` does not support `routing: srv6-static`; change `--routing` or `--os`",
+        ),
+        (
+            "--nics 64 --os linux,p4 --routing bgp-unnumbered",
+            "E0213: `linux` or `p4` does not support `routing: bgp-unnumbered`",
+        ),
+        (
+            "--nics 64 --speed 1600G --planes 1 --routing ecmp-static",
+            "platforms without a known buffer size are tried only with `--platform`: `",
+        ),
+    ] {
+        let said = place.ends(1, &words(flags));
+        assert!(said.contains(wanted), "{flags}: {said}");
+    }
+}
+
+/// Proposed files have no warnings that a level could change.
+#[test]
+fn levels_of_warnings_are_refused_for_a_search() {
+    let place = Place::new();
+    for line in ["design --nics 64 -D W0203", "design --nics 64 --allow W0302", "init --nics 64 -D warnings"]
+    {
+        let said = place.ends(64, &line.split(' ').collect::<Vec<_>>());
+        assert!(said.contains("have no effect on proposed designs"), "{line}: {said}");
+    }
+}
+
+/// The refusal of a format names each format that the command has.
+#[test]
+fn refused_formats_name_the_others() {
+    let place = Place::new();
+    for (line, wanted) in [
+        ("design --nics 64 --format parquet", "use `human`, `html`, `csv`, `json` or `github`"),
+        ("export tables x.yaml --out x --format html", "use `human`, `csv`, `parquet`, `json` or `github`"),
+        ("check x.yaml --format html", "use `human`, `json` or `github`"),
+    ] {
+        let said = place.ends(64, &line.split(' ').collect::<Vec<_>>());
+        assert!(said.contains(wanted), "{line}: {said}");
+    }
+}
+
+/// A program gets the list of designs also if a file is written.
+#[test]
+fn a_written_design_is_also_a_document() {
+    let place = Place::new();
+    let words: Vec<&str> = "design --nics 64 --platform spectrum4-sn5600 --planes 2".split(' ').collect();
+    let listed = place.json(0, &words);
+    let written = place.json(0, &[&words[..], &["--out", "x.yaml"]].concat());
+    assert_eq!(written, listed);
+    assert_eq!(written["designs"][0]["file"], place.read("x.yaml").as_str());
 }
 
 /// One run reports each option that contradicts another one.

@@ -178,6 +178,10 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ("--out mine.yaml", "`mine.yaml` exists"),
         ("--nics 1021", "`--nics 1024`"),
         ("--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
+        (
+            "--os linux --routing bgp-unnumbered",
+            "E0213: `linux` does not support `routing: bgp-unnumbered`; change `--routing` or `--os`",
+        ),
         ("--nics 400000000", "no design keeps these limits"),
         ("--nics 4000000 --tiers 2", "no design keeps these limits"),
         ("--nics 1000000 --tiers 2", "use `--tiers 3`"),

@@ -22,13 +22,13 @@ pub(crate) enum Breach {
     #[error("its NICs have {0} over all planes, and the need is {1}")]
     Speed(Speed, Speed),
     /// Planes.
-    #[error("its {0} planes are not among `--planes`")]
+    #[error("its number of planes, {0}, is not among `--planes`")]
     Planes(u16),
     /// Planes by NIC.
-    #[error("its {0} planes by NIC are not among `--planes-by-nic`")]
+    #[error("its number of planes by NIC, {0}, is not among `--planes-by-nic`")]
     ByNic(u32),
     /// Tiers.
-    #[error("its {0} tiers are not among `--tiers`")]
+    #[error("its number of tiers, {0}, is not among `--tiers`")]
     Tiers(u8),
     /// Routing.
     #[error("`{0}` is not among `--routing`")]
@@ -60,9 +60,6 @@ pub(crate) enum Breach {
     /// T1s.
     #[error("each plane has {0} T1, and the search starts at two")]
     Single(u32),
-    /// Uplinks of T0s.
-    #[error("its T0s have {0} uplinks, and {1} keep `--oversubscription`")]
-    Uplinks(u32, u32),
 }
 
 /// Returns the reasons, for people.
@@ -91,7 +88,6 @@ fn find_breaches(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     if design.has_t1() && design.t1s() < T1S_MIN {
         found.push(Breach::Single(design.t1s()));
     }
-    found.extend(uplinks(need, design));
     found
 }
 
@@ -134,13 +130,4 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
         }
     }
     found
-}
-
-/// A T0 has more uplinks than the ratio asks for, and one T1 fewer would still meet it.
-fn uplinks(need: &Need, design: &Design<'_>) -> Option<Breach> {
-    let up = design.t0.up?;
-    let least = need.least_uplinks(design.per_group, design.port_speed, up.breakout.speed)?;
-    let rows = design.third.as_ref().map_or(1, |third| third.rows);
-    let least = least.max(T1S_MIN).next_multiple_of(design.parallel.max(1) * rows.max(1));
-    (up.count > least && design.t1s() > T1S_MIN).then_some(Breach::Uplinks(up.count, least))
 }

@@ -82,6 +82,8 @@ pub struct ThirdTier<'a> {
     pub zones: u32,
     /// Rows of T2s. With N rows, a T2 reaches every Nth T1 of each zone.
     pub rows: u32,
+    /// Cables from a T1 to each of its T2s.
+    pub parallel: u32,
     /// Ports of a T2 for each zone.
     pub ports_per_zone: u32,
     /// Bits of the zone in addresses and uSIDs.
@@ -183,6 +185,11 @@ impl<'a> Design<'a> {
         u32::from(self.planes) * self.port_speed.mbps().div_ceil(Speed::gbps(100).mbps())
     }
 
+    /// Returns whether a switch has several cables to one switch of the next tier.
+    pub(crate) fn has_parallel(&self) -> bool {
+        self.parallel > 1 || self.third.as_ref().is_some_and(|third| third.parallel > 1)
+    }
+
     /// Returns the T1s of a plane and zone.
     pub fn t1s(&self) -> u32 {
         self.t0.up.map_or(0, |up| up.count / self.parallel)
@@ -204,15 +211,32 @@ impl<'a> Design<'a> {
         self.exceeds_assumed() || self.needs_locators()
     }
 
-    /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold.
+    /// Returns whether `W0904` applies to neighbours or to ECMP groups: a switch has more than it is assumed to hold, or
+    /// larger groups.
     fn exceeds_assumed(&self) -> bool {
         let t1_links = links(&self.t1).max(self.parallel);
-        let spreads = [Some((&self.t0, links(&self.t0))), self.has_t1().then_some((&self.t1, t1_links))];
-        let mut spreads = spreads.into_iter().flatten();
+        let t1 = self.has_t1().then_some((&self.t1, t1_links));
+        let t2 = self.third.as_ref().map(|third| (&third.tier, third.ports_per_zone));
+        let mut spreads = [Some((&self.t0, links(&self.t0))), t1, t2].into_iter().flatten();
         self.tiers().any(has_assumed_neighbours)
+            || self.has_assumed_groups()
             || spreads.any(|(tier, links)| {
                 self.assumed_width(tier).is_some_and(|width| !width.accepts(links.into()))
             })
+    }
+
+    /// Returns whether a switch has more ECMP groups than it is assumed to hold: one for its uplinks, and one for several
+    /// links to each T0 or zone.
+    fn has_assumed_groups(&self) -> bool {
+        let exceeds = |tier: &Tier<'_>, below: u32| {
+            let limits = &tier.platform.limits;
+            let groups = below + u32::from(links(tier) > 1);
+            groups > limits.ecmp_groups && limits.assumption(Limit::EcmpGroups).is_some()
+        };
+        let is_over = |third: &ThirdTier<'_>| third.ports_per_zone > 1 && exceeds(&third.tier, third.zones);
+        !self.routing.is_source_routed()
+            && (self.parallel > 1 && exceeds(&self.t1, self.groups)
+                || self.third.as_ref().is_some_and(is_over))
     }
 
     /// Returns whether `W0904` applies to the T0s of this design, and of each that has the same T0s with as many uplinks

@@ -215,13 +215,12 @@ fn rails(need: &Need, design: &Design<'_>) -> String {
 /// Writes a line for each tier.
 fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     let os = design.os.word();
-    let parallel =
-        if design.parallel > 1 { format!(", parallel: {}", design.parallel) } else { String::new() };
     let ratio = format!(", oversubscription: \"{}\"", design.oversubscription());
     let ratio = if design.has_t1() { ratio } else { String::new() };
+    let to_t1s = parallel(design.parallel);
     let _ = writeln!(
         text,
-        "  t0: {{ platform: {}, os: {os}{}{parallel}{ratio} }}  # {} in all",
+        "  t0: {{ platform: {}, os: {os}{}{to_t1s}{ratio} }}  # {} in all",
         design.t0.platform.id,
         ports(&design.t0, design.os, ""),
         number(design.t0.switches.into())
@@ -232,9 +231,10 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     let spare = |tier: &Tier<'_>| spare(need, design.os, tier);
     let for_growth = |spare: &str| if spare.is_empty() { "" } else { "; spare ports are for growth" };
     let kept = if design.third.is_some() { String::new() } else { spare(&design.t1) };
+    let to_t2s = parallel(design.third.as_ref().map_or(1, |third| third.parallel));
     let _ = writeln!(
         text,
-        "  t1: {{ platform: {}, os: {os}{} }}  # {} in each plane{}, {} in all{}",
+        "  t1: {{ platform: {}, os: {os}{}{to_t2s} }}  # {} in each plane{}, {} in all{}",
         design.t1.platform.id,
         ports(&design.t1, design.os, &kept),
         design.t1s(),
@@ -254,6 +254,11 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
             for_growth(&kept)
         );
     }
+}
+
+/// Returns the setting for several cables to each switch of the next tier.
+fn parallel(cables: u32) -> String {
+    if cables > 1 { format!(", parallel: {cables}") } else { String::new() }
 }
 
 /// Returns the ports of a tier in the syntax of fabric files; `spare` is the text about spare downlinks.

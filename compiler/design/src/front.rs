@@ -229,6 +229,10 @@ fn fronts<'a, E>(
             }
             equal.sort_by_key(plain);
             for design in equal {
+                // A design that depends on an assumption is not firm, so others that depend on one beat it.
+                if design.is_conditional() && front.iter().any(|better| better.beats(&measure, false)) {
+                    continue;
+                }
                 let is_firm = match passes(&design)? {
                     Verdict::Firm => true,
                     Verdict::Assumed => false,

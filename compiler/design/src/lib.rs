@@ -21,6 +21,7 @@ mod power;
 mod prices;
 mod release;
 mod routing;
+mod rows;
 mod search_error;
 mod space;
 mod stages;

@@ -65,7 +65,7 @@ impl Design<'_> {
     /// Returns whether it needs a later release than the assumed one because of parallel cables.
     pub fn needs_locators(&self) -> bool {
         self.routing.is_source_routed()
-            && self.parallel > 1
+            && self.has_parallel()
             && self.os.releases().is_some_and(|releases| Fault::drops_locators(self.os, releases.default))
     }
 
@@ -97,7 +97,7 @@ impl Design<'_> {
         let ports = tier.down.count + tier.up.map_or(0, |up| up.count);
         OutputFacts {
             segments: self.routing.is_source_routed(),
-            several_locators: self.routing.is_source_routed() && self.parallel > 1,
+            several_locators: self.routing.is_source_routed() && self.has_parallel(),
             static_routes: !self.routing.speaks_bgp(),
             bgp: self.routing.speaks_bgp(),
             hash_fields: !self.routing.is_source_routed() && self.has_t1(),

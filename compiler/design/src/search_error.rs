@@ -118,6 +118,14 @@ pub enum SearchError {
         /// Rails.
         rails: u8,
     },
+    /// None of the operating systems supports one of the routing modes.
+    #[error("E0213: {oses} does not support `routing: {routings}`; change `--routing` or `--os`")]
+    SystemRouting {
+        /// The operating systems.
+        oses: String,
+        /// The routing modes.
+        routings: String,
+    },
     /// No switch runs one of the operating systems.
     #[error(
         "no hardware of {of} runs {oses}{}: change `--os`{}",
@@ -135,7 +143,9 @@ pub enum SearchError {
         software: Option<String>,
     },
     /// Switches have no such ports.
-    #[error("no switch of {of} with {oses} has ports of {speeds}: change `--speed`, `--planes` or `--os`")]
+    #[error(
+        "no switch of {of} with {oses} has ports of {speeds}: change `--speed`, `--planes` or `--os`{by_name}"
+    )]
     Ports {
         /// The vendors, or the catalogue.
         of: String,
@@ -143,10 +153,12 @@ pub enum SearchError {
         oses: String,
         /// Speeds of ports.
         speeds: String,
+        /// Platforms to name, if there are any.
+        by_name: String,
     },
     /// Switches have such ports, but not with these operating systems.
     #[error(
-        "{oses} does not split cages of a switch of {of} into ports of {speeds}: change `--os` or `--planes`"
+        "{oses} does not split cages of a switch of {of} into ports of {speeds}: change `--os` or `--planes`{by_name}"
     )]
     Splits {
         /// The vendors, or the catalogue.
@@ -155,10 +167,12 @@ pub enum SearchError {
         oses: String,
         /// Speeds of ports.
         speeds: String,
+        /// Platforms to name, if there are any.
+        by_name: String,
     },
     /// Switches have such ports, but not with this routing.
     #[error(
-        "no switch of {of} with {oses} and ports of {speeds} can do this routing: change `--routing`, `--os` or `--planes`"
+        "no switch of {of} with {oses} and ports of {speeds} can do this routing: change `--routing`, `--os` or `--planes`{by_name}"
     )]
     Routing {
         /// The vendors, or the catalogue.
@@ -167,6 +181,8 @@ pub enum SearchError {
         oses: String,
         /// Speeds of ports.
         speeds: String,
+        /// Platforms to name, if there are any.
+        by_name: String,
     },
     /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
@@ -256,11 +272,40 @@ pub(crate) fn no_ports(
         let software = software.map(|platform| platform.id.to_string());
         return SearchError::System { of, oses, known: join_words(known), software };
     }
+    let by_name = by_name(need, speeds, catalogue);
     match (running.iter().any(|it| has_ports(it)), running.iter().any(|it| splits(it))) {
-        (false, _) => SearchError::Ports { of, oses, speeds: words },
-        (true, false) => SearchError::Splits { of, oses, speeds: words },
-        (true, true) => SearchError::Routing { of, oses, speeds: words },
+        (false, _) => SearchError::Ports { of, oses, speeds: words, by_name },
+        (true, false) => SearchError::Splits { of, oses, speeds: words, by_name },
+        (true, true) => SearchError::Routing { of, oses, speeds: words, by_name },
     }
+}
+
+/// The most platforms that a message names.
+const NAMES_MAX: usize = 3;
+
+/// Returns the end of a message about platforms that meet the need and are tried only if the need names them: those
+/// without a known buffer size.
+fn by_name(need: &Need, speeds: &[(u16, Speed)], catalogue: &Catalogue) -> String {
+    let is_possible = |platform: &Platform| {
+        let offered = &platform.panel.breakouts;
+        let mut offered =
+            offered.iter().filter(|split| speeds.iter().any(|(_, speed)| *speed == split.speed));
+        let mut pairs =
+            need.oses.iter().flat_map(|os| need.routings.iter().map(move |routing| (*os, *routing)));
+        offered.any(|split| {
+            pairs.any(|(os, routing)| platform.supports(os) && accepts(platform, os, routing, *split, None))
+        })
+    };
+    let is_hardware = |platform: &Platform| platform.buffer.is_none() && !platform.is_software();
+    let names = catalogue.iter().filter(|platform| is_hardware(platform) && need.is_of_vendor(platform));
+    let names: Vec<String> =
+        names.filter(|platform| is_possible(platform)).map(|platform| platform.id.to_string()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = if names.len() > NAMES_MAX { " and others" } else { "" };
+    let names = join_words(names.into_iter().take(NAMES_MAX));
+    format!("; platforms without a known buffer size are tried only with `--platform`: {names}{more}")
 }
 
 /// Returns the reason of one platform.

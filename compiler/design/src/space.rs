@@ -2,9 +2,9 @@
 //!
 //! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
 //! the need, and fits the panels of its switches. Above several T0s it has at least two T1s in each plane. A T0 has no
-//! more uplinks than the ratio asks for, rounded up to whole T1s and rows. T1s under T2s have as much bandwidth up as
-//! down. With the same switches, ports and counts of T0s, only the T0s with the fewest NIC places are tried: more
-//! places need no fewer uplinks.
+//! more uplinks than the ratio, the limit on T1 failures and ECMP groups ask for, rounded up to whole T1s and rows. T1s
+//! under T2s have as much bandwidth up as down. With the same switches, ports and counts of T0s, only the T0s with the
+//! fewest NIC places are tried: more places need no fewer uplinks.
 
 use std::collections::BTreeMap;
 
@@ -213,8 +213,9 @@ pub fn contradictions(need: &Need, catalogue: &Catalogue) -> Vec<SearchError> {
     let by_nic = by_nic(need).err();
     let is_whole = rails.is_none() && nodes.is_none() && by_nic.is_none();
     let few = if is_whole { too_few(need) } else { None };
-    let speeds = speeds(need, models.as_deref().unwrap_or_default()).err();
-    [models.err(), rails, nodes, by_nic, few, speeds].into_iter().flatten().collect()
+    let known = models.as_deref().unwrap_or_default();
+    let (speeds, unsupported) = (speeds(need, known).err(), unsupported(need, known));
+    [models.err(), rails, nodes, by_nic, few, speeds, unsupported].into_iter().flatten().collect()
 }
 
 /// Checks that the NICs of a node are the same number on each rail.
@@ -300,6 +301,20 @@ fn supports(os: Os, routing: Routing) -> bool {
     !matches!(os.support(capability), Support::Not(_))
 }
 
+/// Returns the reason if none of the operating systems supports one of the routing modes. Named platforms that run none of
+/// these systems have a reason of their own.
+fn unsupported(need: &Need, models: &[Model<'_>]) -> Option<SearchError> {
+    let is_supported = |os: &Os| need.routings.iter().any(|routing| supports(*os, *routing));
+    let runs = |model: &Model<'_>| need.oses.iter().any(|os| model.platform.supports(*os));
+    let is_foreign = !need.platforms.is_empty() && !models.iter().any(runs);
+    if is_foreign || need.oses.iter().any(is_supported) {
+        return None;
+    }
+    let oses: Vec<String> = need.oses.iter().map(|os| format!("`{}`", os.word())).collect();
+    let routings: Vec<&str> = need.routings.iter().map(|routing| routing.word()).collect();
+    Some(SearchError::SystemRouting { oses: oses.join(" or "), routings: routings.join("` or `") })
+}
+
 /// Returns the parts of a routing.
 fn parts<'n>(
     need: &'n Need,
@@ -307,10 +322,8 @@ fn parts<'n>(
     (routing, by_nic): (Routing, u32),
     effort: Effort,
 ) -> impl Iterator<Item = SearchPart<'n>> {
-    // If no operating system supports any of the routings, the checks report one by name.
-    let is_none = !need.oses.iter().any(|os| need.routings.iter().any(|routing| supports(*os, *routing)));
     speeds.iter().copied().flat_map(move |(planes, speed)| {
-        let oses = need.oses.iter().filter(move |os| is_none || supports(**os, routing));
+        let oses = need.oses.iter().filter(move |os| supports(**os, routing));
         oses.map(move |os| SearchPart { need, planes, by_nic, speed, routing, os: *os, effort })
     })
 }
@@ -326,7 +339,7 @@ impl SearchPart<'_> {
             }
         }
         let above = panels(models, self.os, self.routing, None);
-        let middle = self.middle(&above);
+        let middle = Self::middle(&above);
         let mut zones = Zones::default();
         for base in t0s.iter().flat_map(|panel| self.bases(panel)) {
             if tiers.contains(&2) {
@@ -351,7 +364,7 @@ impl SearchPart<'_> {
             Base { panel: *panel, nodes: self.need.nodes(), per_group, groups: 1, groups_later: 1, up: 0 };
         let none = Panel { up: None, cages: None, ..*panel };
         let design = self.design(&base, (0, 0), &none, rails, None);
-        if self.keeps(&design, [panel, &none]) {
+        if self.keeps(&design, [Some(panel), None, None]) {
             found.take(design);
         }
     }
@@ -365,12 +378,9 @@ impl SearchPart<'_> {
         let bases = (1..=most).rev().filter(is_fewest).filter_map(move |nodes| {
             let per_group = nodes * node;
             let [groups, groups_later] = self.units(nodes).map(|units| units * rails / self.by_nic);
-            let up = self.uplinks(per_group, panel.up?.speed)?;
+            let up = self.uplinks(per_group, &panel)?;
             let base = Base { panel, nodes, per_group, groups, groups_later, up };
-            let is_possible = groups >= 2
-                && groups_later <= GROUPS_MAX
-                && panel.fits(per_group, up)
-                && self.spreads(&panel, up);
+            let is_possible = groups >= 2 && groups_later <= GROUPS_MAX && panel.fits(per_group, up);
             is_possible.then_some(base)
         });
         // A sample has T0s of both kinds: designs that need an assumed limit do not beat others.
@@ -431,7 +441,7 @@ impl SearchPart<'_> {
     }
 
     /// Returns whether a switch can spread packets over this many links, as `E0904` checks it.
-    fn spreads(self, panel: &Panel<'_>, links: u32) -> bool {
+    pub(crate) fn spreads(self, panel: &Panel<'_>, links: u32) -> bool {
         let paths = self.os.multipath_max().filter(|_| self.routing.speaks_bgp());
         self.routing.is_source_routed()
             || paths.is_none_or(|paths| links <= paths.into())
@@ -439,15 +449,18 @@ impl SearchPart<'_> {
     }
 
     /// Returns whether a complete design keeps the limits on growth and T1 failures, and those of its switches on links. The
-    /// panels are those of its T0s and T1s.
-    pub(crate) fn keeps(self, design: &Design<'_>, [t0, t1]: [&Panel<'_>; 2]) -> bool {
+    /// panels are those of its T0s, T1s and T2s.
+    pub(crate) fn keeps(self, design: &Design<'_>, panels: [Option<&Panel<'_>>; 3]) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
-        let t1_links = links(&design.t1).max(design.parallel);
-        let spreads = self.spreads(t0, links(&design.t0)) && (!design.has_t1() || self.spreads(t1, t1_links));
-        grows && spreads && (!design.has_t1() || limits.t1_loss.is_none_or(loses))
+        let to_zone = design.third.as_ref().map_or(0, |third| third.ports_per_zone);
+        let widest = [links(&design.t0), links(&design.t1).max(design.parallel), to_zone];
+        let mut spreads = panels.into_iter().zip(widest);
+        grows
+            && spreads.all(|(panel, links)| panel.is_none_or(|panel| self.spreads(panel, links)))
+            && (!design.has_t1() || limits.t1_loss.is_none_or(loses))
     }
 }
 

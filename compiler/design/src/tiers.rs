@@ -3,11 +3,14 @@
 //! In: a T0 with its NICs, and panels of the switches above. Out: [`Design`]s. Invariants: before designs are made, their
 //! common parts are compared with designs that passed, so that a large search ends soon.
 
-use closc_platform::Breakout;
+use closc_platform::capability::{Capability, Support};
+use closc_platform::{Breakout, Limit};
 use closc_qos::units::Speed;
+use closc_topology::BANDWIDTH_CABLES_MAX;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::panel::Panel;
+use crate::rows::{LinkSupport, T2Rows, ZoneCounts};
 use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t0s};
 
 /// A T1 below T2s.
@@ -15,17 +18,120 @@ use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t
 pub(crate) struct MiddleSwitch<'a> {
     panel: Panel<'a>,
     higher: Breakout,
-    /// The most T0s of a zone that it has ports for.
-    groups: u32,
+    /// The most downlinks that leave room for as much bandwidth up.
+    downlinks: u32,
+}
+
+/// The T1s of each zone: downlinks and the fewest uplinks.
+#[derive(Clone, Copy)]
+struct ZoneT1s {
+    /// Cables from a T0 to each.
+    parallel: u32,
+    /// T1s.
+    count: u32,
+    /// Uplinks of each.
+    up: u32,
+}
+
+/// Counts of a plane: T0s, T1s, T2s, cables below and above T1s, and the cages of each side of these.
+type PartCounts = [u32; 9];
+
+/// Counts of designs with the same T0s, and the same hardware above.
+#[derive(Default)]
+struct KnownCounts {
+    /// T0s and T1s of designs that were omitted.
+    omitted: Vec<(u32, u32)>,
+    /// Parts of designs that were taken and need no assumption, or of all if their T0s need one.
+    taken: Vec<PartCounts>,
+}
+
+impl KnownCounts {
+    /// Returns whether designs with as many T0s and T1s, or fewer of them, were omitted.
+    fn omits(&self, t0s: u32, t1s: u32) -> bool {
+        self.omitted.iter().any(|(fewer_t0s, fewer_t1s)| *fewer_t0s <= t0s && *fewer_t1s <= t1s)
+    }
+
+    /// Adds numbers of T0s and T1s that are omitted, and returns `true`.
+    fn omit(&mut self, t0s: u32, t1s: u32) -> bool {
+        self.omitted.retain(|(more_t0s, more_t1s)| *more_t0s < t0s || *more_t1s < t1s);
+        self.omitted.push((t0s, t1s));
+        true
+    }
+
+    /// Returns whether a design was taken that has no more of any part.
+    fn has_within(&self, parts: &PartCounts) -> bool {
+        self.taken.iter().any(|taken| is_within(taken, parts))
+    }
+
+    /// Adds a design that was taken.
+    fn take(&mut self, parts: PartCounts) {
+        if !self.has_within(&parts) {
+            self.taken.retain(|taken| !is_within(&parts, taken));
+            self.taken.push(parts);
+        }
+    }
+}
+
+fn is_within(less: &PartCounts, more: &PartCounts) -> bool {
+    less.iter().zip(more).all(|(less, more)| less <= more)
+}
+
+/// Returns the counts of a plane, if its T2s have this number and cages.
+fn part_counts(
+    base: &Base<'_>,
+    t1: &MiddleSwitch<'_>,
+    (zones, t1s): (u32, ZoneT1s),
+    [t2s, t2_cages]: [u32; 2],
+) -> PartCounts {
+    let cages = |ports: u32, split: Option<Breakout>| split.map_or(0, |split| Side::cages_of(ports, split));
+    let (t0s, all) = (zones * base.groups, zones * t1s.count);
+    let (from_t0, to_t0s) = (t1s.count * t1s.parallel, base.groups * t1s.parallel);
+    [
+        t0s,
+        all,
+        t2s,
+        t0s * from_t0,
+        all * t1s.up,
+        t0s * cages(from_t0, base.panel.up),
+        all * cages(to_t0s, Some(t1.panel.down)),
+        all * cages(t1s.up, Some(t1.higher)),
+        t2_cages,
+    ]
 }
 
 impl SearchPart<'_> {
-    /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.
-    pub(crate) fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
-        self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
+    /// Returns the fewest T1s of a plane and zone: two, or more for the limit on the failure of a T1.
+    pub(crate) fn t1s_min(self) -> u32 {
+        let parts = |most: u8| 100_u32.div_ceil(u32::from(most).max(1) * u32::from(self.planes));
+        self.need.limits.t1_loss.map_or(T1S_MIN, |most| parts(most).max(T1S_MIN))
     }
 
-    /// Returns whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
+    /// Returns the uplinks that the ratio and the fewest T1s ask for.
+    pub(crate) fn uplinks(self, per_group: u32, panel: &Panel<'_>) -> Option<u32> {
+        let up = self.need.least_uplinks(per_group, self.speed, panel.up?.speed)?;
+        self.links(panel, up.max(self.t1s_min()), 1)
+    }
+
+    /// Returns the fewest links that a switch spreads packets over: at least `least`, and a multiple of `step`.
+    fn links(self, panel: &Panel<'_>, least: u32, step: u32) -> Option<u32> {
+        let next = least.checked_next_multiple_of(step)?;
+        if self.spreads(panel, next) {
+            return Some(next);
+        }
+        let larger = panel.width.larger.into_iter().flat_map(|sizes| sizes.range(next..)).copied();
+        larger.filter(|size| size.is_multiple_of(step)).find(|size| self.spreads(panel, *size))
+    }
+
+    /// Returns the fewest T1s of a plane and zone, a multiple of `step`, with this many cables from a T0 to each. Returns
+    /// `None` if a T0 has too few ports.
+    fn t1s(self, base: &Base<'_>, parallel: u32, step: u32) -> Option<u32> {
+        let least = base.up.div_ceil(parallel).max(self.t1s_min());
+        let up = self.links(&base.panel, least * parallel, parallel * step)?;
+        base.panel.fits(base.per_group, up).then_some(up / parallel)
+    }
+
+    /// Returns whether a switch can have several cables to another: with source routing each cable needs a uSID of its
+    /// own.
     fn takes_parallel(self) -> bool {
         !self.routing.is_source_routed() || self.os.programs_locators()
     }
@@ -41,22 +147,19 @@ impl SearchPart<'_> {
         if found.omits(&self.lowest(base), 2) {
             return;
         }
+        let fewest = self.t1s_min();
         for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
             let most = t1.ports() / base.groups_later;
-            let most = if self.takes_parallel() { most } else { most.min(1) }.min(base.up.div_ceil(2));
-            if most == 0 || found.omits(&self.floor(base, t1, base.up.div_ceil(most)), 2) {
+            let most = if self.takes_parallel() { most } else { most.min(1) }.min(base.up.div_ceil(fewest));
+            if most == 0 || found.omits(&self.floor(base, t1, base.up.div_ceil(most).max(fewest)), 2) {
                 continue;
             }
             let mut last = 0;
             for parallel in 1..=most {
-                let t1s = base.up.div_ceil(parallel);
-                let up = t1s * parallel;
-                if t1s == last || !base.panel.fits(base.per_group, up) {
-                    continue;
-                }
+                let Some(t1s) = self.t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
                 last = t1s;
                 let design = self.design(base, (parallel, t1s), t1, self.by_nic, None);
-                if self.keeps(&design, [&base.panel, t1]) {
+                if self.keeps(&design, [Some(&base.panel), Some(t1), None]) {
                     found.take(design);
                 }
             }
@@ -80,13 +183,13 @@ impl SearchPart<'_> {
     }
 
     /// Returns the T1s that T2s can join.
-    pub(crate) fn middle<'a>(self, above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
-        let rails = u32::from(self.need.rails);
+    pub(crate) fn middle<'a>(above: &[Panel<'a>]) -> Vec<MiddleSwitch<'a>> {
         let middle = above.iter().filter_map(|panel| {
             let higher = panel.up?;
-            let fits = |groups: &u32| panel.fits(*groups, t1_uplinks(*groups, panel.down.speed, higher));
-            let most = (1..=panel.ports() / rails).rev().map(|units| units * rails).find(fits)?;
-            Some(MiddleSwitch { panel: *panel, higher, groups: most })
+            let fits =
+                |downlinks: &u32| panel.fits(*downlinks, t1_uplinks(*downlinks, panel.down.speed, higher));
+            let downlinks = (1..=panel.ports()).rev().find(fits)?;
+            Some(MiddleSwitch { panel: *panel, higher, downlinks })
         });
         middle.collect()
     }
@@ -104,58 +207,158 @@ impl SearchPart<'_> {
         if found.omits(&self.lowest(base), 3) {
             return;
         }
+        let rails = u32::from(self.need.rails);
         let zones = zones.0.entry(base.nodes).or_insert_with(|| self.zones(base.nodes).collect());
         let t1s = middle.iter().filter(|t1| t1.panel.down.speed == split.speed && !is_needless(&t1.panel));
-        for t1 in t1s {
-            let least = base.groups.div_ceil(t1.groups).max(2);
+        for t1 in t1s.filter(|t1| t1.downlinks >= rails) {
+            let least = base.groups.div_ceil(t1.downlinks / rails * rails).max(2);
             let fitting = &zones[zones.partition_point(|(zones, _)| *zones < least)..];
             let Some((fewest, _)) = fitting.first() else { continue };
-            if found.omits(&self.middle_floor(base, t1, *fewest), 3) {
+            let bandwidth = Self::t1s_by_bandwidth(base, t1);
+            let t1s = |zones: u32| bandwidth.max(zones * self.t1s_of_zone_min(base));
+            if found.omits(&self.middle_floor(base, t1, t1s(*fewest)), 3) {
                 continue;
             }
             for t2 in above.iter().filter(|t2| t2.up.is_none() && t2.down.speed == t1.higher.speed) {
+                if found.omits(&self.high_floor(base, t1, t2, t1s(*fewest)), 3) {
+                    continue;
+                }
+                let mut known = KnownCounts::default();
                 for (zones, units) in fitting.iter().take(self.effort.most()) {
-                    // More zones have more T1s.
-                    if found.omits(&self.high_floor(base, t1, t2, *zones), 3) {
+                    // More zones have more T1s, once each has the fewest.
+                    if known.omits(base.groups, t1s(*zones)) {
                         break;
                     }
-                    let in_zone = Base { groups: units * u32::from(self.need.rails), ..*base };
-                    self.below(&in_zone, (t1, t2), *zones, found);
+                    let in_zone = Base { groups: units * rails, ..*base };
+                    self.below(&in_zone, (t1, t2), *zones, (&mut known, found));
                 }
             }
         }
     }
 
-    /// Adds the three-tier designs with a number of zones, one for each number of rows.
+    /// Returns the fewest T1s of a zone with any number of parallel cables.
+    fn t1s_of_zone_min(self, base: &Base<'_>) -> u32 {
+        if self.takes_parallel() { self.t1s_min() } else { base.up }
+    }
+
+    /// Returns the fewest T1s of a plane that have downlinks for all cables of T0s.
+    fn t1s_by_bandwidth(base: &Base<'_>, t1: &MiddleSwitch<'_>) -> u32 {
+        (base.groups * base.up).div_ceil(t1.downlinks)
+    }
+
+    /// Adds the three-tier designs with a number of zones, for each number of parallel cables between T0s and T1s. The
+    /// T0s are those of a zone.
     fn below<'a>(
         self,
         base: &Base<'a>,
         (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),
         zones: u32,
-        found: &mut RecordingSieve<'_, 'a>,
+        (known, found): (&mut KnownCounts, &mut RecordingSieve<'_, 'a>),
     ) {
-        let up = t1_uplinks(base.groups, t1.panel.down.speed, t1.higher);
-        if base.groups < 2 || !t1.panel.fits(base.groups, up) {
+        let most = (t1.downlinks / base.groups).min(if self.takes_parallel() { u32::MAX } else { 1 });
+        let all = Base { groups: zones * base.groups, ..*base };
+        let fewest = base.up.div_ceil(most.max(1)).max(self.t1s_min());
+        let omits = |t1s: u32, known: &mut KnownCounts, found: &mut RecordingSieve<'_, 'a>| {
+            known.omits(all.groups, t1s)
+                || found.omits(&self.high_floor(&all, t1, t2, t1s), 3) && known.omit(all.groups, t1s)
+        };
+        if base.groups < 2 || most == 0 || omits(zones * fewest, known, found) {
             return;
         }
-        let later = self.zones_later(base, zones);
-        for (rows, uplinks) in rows(base.up, later, t2.ports()) {
-            let base = Base { up: uplinks, ..*base };
-            let Some(zone_bits) = self.zone_bits(&base, later) else { continue };
-            if !base.panel.fits(base.per_group, uplinks) {
+        let mut last = 0;
+        for parallel in 1..=most.min(base.up.div_ceil(self.t1s_min())) {
+            let Some(count) = self.t1s(base, parallel, 1).filter(|t1s| *t1s != last) else { continue };
+            last = count;
+            if self.has_larger_zones(zones, parallel) || count > fewest && omits(zones * count, known, found)
+            {
                 continue;
             }
-            let third = ThirdTier { zone_bits, ..self.third(&base, t2, zones, (rows, up)) };
-            let design = self.design(&base, (1, uplinks), &t1.panel, zones, Some((third, up)));
-            if self.keeps(&design, [&base.panel, &t1.panel]) {
+            let down = base.groups * parallel;
+            let up = t1_uplinks(down, t1.panel.down.speed, t1.higher);
+            let Some(up) = self.links(&t1.panel, up, 1).filter(|up| t1.panel.fits(down, *up)) else {
+                continue;
+            };
+            self.above(base, (t1, t2), (zones, ZoneT1s { parallel, count, up }), (known, found));
+        }
+    }
+
+    /// Returns whether designs with fewer and larger zones have the same switches and cables. Several zones are then one,
+    /// with as many times fewer parallel cables. Zones that grow are added one by one, so their size matters.
+    fn has_larger_zones(self, zones: u32, parallel: u32) -> bool {
+        let joins = |several: u32| zones.is_multiple_of(several) && parallel.is_multiple_of(several);
+        self.need.limits.grow_to.is_none() && (2..zones).any(joins)
+    }
+
+    /// Adds the three-tier designs with these T1s, for all rows of T2s. Those with parallel cables are skipped if another
+    /// one has no more of any part.
+    fn above<'a>(
+        self,
+        base: &Base<'a>,
+        (t1, t2): (&MiddleSwitch<'a>, &Panel<'a>),
+        (zones, t1s): (u32, ZoneT1s),
+        (known, found): (&mut KnownCounts, &mut RecordingSieve<'_, 'a>),
+    ) {
+        let ZoneT1s { parallel, count, up } = t1s;
+        let down = base.groups * parallel;
+        let later = self.zones_later(base, zones);
+        let fewest = [later, zones].map(|zones| zones * count * up);
+        let fewest = [fewest[0].div_ceil(t2.ports()), fewest[1].div_ceil(u32::from(t2.down.ports).max(1))];
+        if parallel > 1 && known.has_within(&part_counts(base, t1, (zones, t1s), fewest)) {
+            return;
+        }
+        let counts = ZoneCounts {
+            zones,
+            later,
+            ports: t2.ports(),
+            per_cage: t2.down.ports.into(),
+            parallel_max: if self.takes_parallel() { u32::MAX } else { 1 },
+            t1s: count,
+            up,
+            t1s_of_rows: |rows| self.t1s(base, parallel, rows),
+            up_to: |t2s| self.links(&t1.panel, up, t2s).filter(|up| t1.panel.fits(down, *up)),
+            links: |links, up| self.t2_links(t2, zones * links, (links, u64::from(up) * u64::from(parallel))),
+        };
+        for rows in counts.rows() {
+            let t2_cages = rows.t2s() * Side::cages_of(zones * rows.ports_per_zone(), t2.down);
+            let t1s = ZoneT1s { parallel, count: rows.t1s, up: rows.up };
+            let parts = part_counts(base, t1, (zones, t1s), [rows.t2s(), t2_cages]);
+            if parallel.max(rows.parallel) > 1 && known.has_within(&parts) {
+                continue;
+            }
+            let base = Base { up: rows.t1s * parallel, ..*base };
+            let indices = [base.groups * parallel, rows.t1s * parallel.max(rows.parallel), base.per_group];
+            let Some(zone_bits) = self.zone_bits(indices, later) else { continue };
+            let third = ThirdTier { zone_bits, ..self.third(t2, zones, rows) };
+            let design = self.design(&base, (parallel, rows.t1s), &t1.panel, zones, Some((third, rows.up)));
+            if self.keeps(&design, [Some(&base.panel), Some(&t1.panel), Some(t2)]) {
+                if !design.is_conditional() || self.lowest(&base).t0_exceeds_assumed() {
+                    known.take(parts);
+                }
                 found.take(design);
             }
         }
     }
 
-    /// Returns the T0s and T1s of every design of three tiers with these, if it has at least `zones` zones.
-    fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, zones: u32) -> Design<'a> {
-        let (down, t1s) = (base.groups * base.up, zones * base.up);
+    /// Returns whether a T2 supports `ports` downlinks, of which `links` lead to each zone. `paths` is the number of paths
+    /// from a T1 to a T0 of another zone for each of these.
+    fn t2_links(self, t2: &Panel<'_>, ports: u32, (links, paths): (u32, u64)) -> LinkSupport {
+        let limits = &t2.platform.limits;
+        let exceeds_neighbours = ports > limits.neighbours;
+        let is_assumed = limits.assumption(Limit::Neighbours).is_some();
+        let adds_up = self.routing.speaks_bgp() && self.os.support(Capability::Bandwidths) == Support::Whole;
+        if !self.spreads(t2, links)
+            || exceeds_neighbours && !is_assumed
+            || adds_up && paths * u64::from(links) > BANDWIDTH_CABLES_MAX
+        {
+            return LinkSupport::None;
+        }
+        let is_wide = !self.routing.is_source_routed() && !t2.width.accepts(links.into());
+        if exceeds_neighbours || is_wide { LinkSupport::Assumed } else { LinkSupport::Firm }
+    }
+
+    /// Returns the T0s and T1s of every design of three tiers with these, if it has at least `t1s` T1s in a plane.
+    fn middle_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t1s: u32) -> Design<'a> {
+        let down = base.groups * base.up;
         let mut floor = self.design(base, (1, base.up), &t1.panel, 1, None);
         floor.t1.switches = u32::from(self.planes) * t1s;
         floor.t1.down.count = full_cages(down / t1s, t1.panel.down);
@@ -164,22 +367,18 @@ impl SearchPart<'_> {
         floor
     }
 
-    /// Returns the parts that every design of three tiers with these switches has, if it has at least `zones` zones.
-    fn high_floor<'a>(
-        self,
-        base: &Base<'a>,
-        t1: &MiddleSwitch<'a>,
-        t2: &Panel<'a>,
-        zones: u32,
-    ) -> Design<'a> {
+    /// Returns the parts that every design of three tiers with these switches has, if it has at least `t1s` T1s in a
+    /// plane.
+    fn high_floor<'a>(self, base: &Base<'a>, t1: &MiddleSwitch<'a>, t2: &Panel<'a>, t1s: u32) -> Design<'a> {
         let [up, later] =
             [base.groups, base.groups_later].map(|groups| Self::all_t1_uplinks(groups, base, t1));
         // T2s have ports for later zones from the start.
         let t2s = later.div_ceil(t2.ports()).max(1);
-        let mut third = self.third(base, t2, 1, (1, 1));
+        let one = T2Rows { rows: 1, t1s: 1, up: 1, parallel: 1 };
+        let mut third = self.third(t2, 1, one);
         third.tier.switches = u32::from(self.planes) * t2s;
         third.tier.down.count = full_cages(up / t2s, t2.down);
-        Design { third: Some(third), ..self.middle_floor(base, t1, zones) }
+        Design { third: Some(third), ..self.middle_floor(base, t1, t1s) }
     }
 
     /// Returns the fewest uplinks of all T1s of a plane together, below which this many T0s are.
@@ -198,13 +397,14 @@ impl SearchPart<'_> {
         })
     }
 
-    /// Makes a third tier of `rows` rows, below which T1s have `up` uplinks.
-    fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> ThirdTier<'a> {
-        let ports_per_zone = base.up / rows;
+    /// Makes a third tier of rows.
+    fn third<'a>(self, t2: &Panel<'a>, zones: u32, rows: T2Rows) -> ThirdTier<'a> {
+        let ports_per_zone = rows.ports_per_zone();
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
-        let switches = rows * up * u32::from(self.planes);
+        let switches = rows.t2s() * u32::from(self.planes);
         let tier = Tier { platform: t2.platform, chassis: t2.chassis, switches, down, up: None };
-        ThirdTier { tier, zones, rows, ports_per_zone, zone_bits: ThirdTier::ZONE_BITS }
+        let T2Rows { rows, parallel, .. } = rows;
+        ThirdTier { tier, zones, rows, parallel, ports_per_zone, zone_bits: ThirdTier::ZONE_BITS }
     }
 
     /// Returns the zones after growth. The T2s have ports for all of them from the start.
@@ -213,13 +413,14 @@ impl SearchPart<'_> {
         zones.max(later)
     }
 
-    /// Returns the bits that number the zones. Returns `None` if too few bits are left for the switches of a zone.
-    fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
+    /// Returns the bits that number the zones. Returns `None` if too few bits are left for the largest of these indices
+    /// of a zone.
+    fn zone_bits(self, indices: [u32; 3], zones: u32) -> Option<u8> {
         let bits = (ThirdTier::ZONE_BITS..=ThirdTier::ZONE_BITS_MAX).find(|bits| zones <= 1 << bits)?;
         let index_max = (1 << (ThirdTier::USID_BITS - bits)) - 1;
         let fits = bits == ThirdTier::ZONE_BITS
             || !self.routing.is_source_routed()
-            || base.groups.max(base.up).max(base.per_group) <= index_max;
+            || indices.into_iter().all(|index| index <= index_max);
         fits.then_some(bits)
     }
 }
@@ -233,26 +434,6 @@ fn t1_uplinks(groups: u32, down: Speed, up: Breakout) -> u32 {
 /// Returns the ports of the cages that this many ports fill.
 fn full_cages(ports: u32, split: Breakout) -> u32 {
     ports - ports % u32::from(split.ports).max(1)
-}
-
-/// Returns numbers of rows of T2s, each with the uplinks of a T0: as many as asked for, rounded up to complete rows.
-/// More rows need more T2s, so they are returned only where fewer uplinks complete them.
-fn rows(up: u32, zones: u32, ports: u32) -> impl Iterator<Item = (u32, u32)> {
-    let mut fewest = u32::MAX;
-    // From the rows whose T2s have ports for all zones.
-    let least = (zones * up).div_ceil(ports).max(1);
-    (least..=up)
-        .map_while(move |rows| {
-            // Later rows do not have fewer.
-            if fewest == up {
-                return None;
-            }
-            let uplinks = up.next_multiple_of(rows);
-            let is_better = zones * uplinks / rows <= ports && uplinks < fewest;
-            fewest = if is_better { uplinks } else { fewest };
-            Some(is_better.then_some((rows, uplinks)))
-        })
-        .flatten()
 }
 
 #[cfg(test)]

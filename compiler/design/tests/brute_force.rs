@@ -1,5 +1,6 @@
 //! Checks the front with all designs of one to three tiers from simple loops over all counts: no design of the loops
-//! beats it, and the loops contain each design of it. T0s may have free places, and nodes several rails.
+//! beats it, and the loops contain each design of it. T0s may have free places and more uplinks than the ratio asks for,
+//! nodes several rails, and zones parallel cables.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -39,9 +40,21 @@ fn capacity(platform: &Platform) -> u64 {
     tbps_10 * 100_000
 }
 
-/// The most links that a box spreads packets over, as its vendor publishes it.
-fn width(platform: &Platform) -> u64 {
-    if platform.id.starts_with("spectrum") { 128 } else { 64 }
+/// Returns whether a box spreads packets evenly over this many links, as its vendor publishes it.
+fn spreads(platform: &Platform, links: u64) -> bool {
+    let is_spectrum = platform.id.starts_with("spectrum");
+    links <= if is_spectrum { 128 } else { 64 } || is_spectrum && [256, 512].contains(&links)
+}
+
+/// The most paths from a T1 to a T0 of another zone. FRR, which Cumulus Linux runs, adds up their bandwidths in 32 bits of
+/// bytes per second, and announces 1 Mb/s or more for each.
+fn paths_max(need: &Need) -> u64 {
+    if need.oses == [Os::Nvue] { u64::from(u32::MAX) / 125_000 } else { u64::MAX }
+}
+
+/// Returns whether a failed T1 costs a NIC no more than the limit.
+fn keeps_loss(need: &Need, planes: u16, t1s: u64) -> bool {
+    need.limits.t1_loss.is_none_or(|most| u64::from(most) * u64::from(planes) * t1s >= 100)
 }
 
 /// Every fabric of one tier: a box per plane, with all NICs on it.
@@ -72,9 +85,6 @@ const T1S_MAX: u64 = 64;
 
 /// The most parallel cables in the loops.
 const PARALLEL_MAX: u64 = 16;
-
-/// More switches or ports than any need of the test has.
-const COUNT_MAX: u64 = 1 << 20;
 
 fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
     need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
@@ -114,22 +124,20 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCounts> {
                     per_groups(need).filter(|count| cages(*count, down) <= low.panel.cages.into())
                 {
                     let groups = t0s(need, per_group);
-                    for (t1s, parallel) in
-                        (2..=T1S_MAX).flat_map(|t1s| (1..=PARALLEL_MAX).map(move |many| (t1s, many)))
-                    {
-                        let uplinks = t1s * parallel;
+                    for t1s in (2..=T1S_MAX).filter(|t1s| keeps_loss(need, planes, *t1s)) {
                         let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
                         let most = need.limits.oversubscription;
-                        let is_even = |uplinks: u64| {
+                        let is_enough = |uplinks: u64| {
                             let down = bandwidth(per_group, down) * u64::from(most.up);
-                            down <= bandwidth(uplinks, up) * u64::from(most.down)
+                            down <= bandwidth(uplinks, up) * u64::from(most.down) && spreads(low, uplinks)
                         };
                         // Only the fewest parallel cables that these T1s need.
-                        let is_least = is_even(uplinks) && !is_even(uplinks - t1s);
+                        let least = (1..=PARALLEL_MAX).find(|parallel| is_enough(t1s * parallel));
+                        let Some(parallel) = least else { continue };
+                        let uplinks = t1s * parallel;
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
-                            && uplinks <= width(low)
                             && cages(groups * parallel, top) <= high.panel.cages.into();
-                        if groups < 2 || !is_least || !fits {
+                        if groups < 2 || !fits {
                             continue;
                         }
                         let planes = u64::from(planes);
@@ -196,7 +204,7 @@ fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<FabricCo
     found
 }
 
-/// Every number of rows of T2s above equal zones, with the fewest uplinks of T0s and T1s.
+/// Every number of parallel cables and of rows of T2s above equal zones, with the fewest T1s and uplinks.
 fn of_zones(
     need: &Need,
     planes: u16,
@@ -207,39 +215,54 @@ fn of_zones(
     let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
     let panel =
         |platform: &Platform, split: Breakout| u64::from(platform.panel.cages) * u64::from(split.ports);
-    let most = need.limits.oversubscription;
-    let is_even = |t1s: &u64| {
-        bandwidth(per_group, down) * u64::from(most.up) <= bandwidth(*t1s, up) * u64::from(most.down)
-    };
-    let t1s = (2..=COUNT_MAX).find(is_even).expect("bandwidth grows");
-    let above = (2..=COUNT_MAX)
-        .find(|ports| bandwidth(groups, mid_down) <= bandwidth(*ports, mid_up))
-        .expect("it grows");
-    let fits =
-        cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into() && above <= width(mid);
-    // T2s are for more T0s than a T1 has ports.
-    if !fits || t0s <= panel(mid, mid_down) {
+    // T2s are for more T0s than a T1 has ports, unless all designs have them.
+    if need.tiers.contains(&2) && t0s <= panel(mid, mid_down) {
         return Vec::new();
     }
-    let (planes, all) = (u64::from(planes), panel(high, top));
-    // As many T1s as complete rows have.
-    let rows = (1..=t1s).map(|rows| (rows, t1s.next_multiple_of(rows)));
-    let fitting = rows.filter(|(rows, t1s)| {
-        let t0 = cages(per_group, down) + cages(*t1s, up) <= low.panel.cages.into() && *t1s <= width(low);
-        t0 && zones * t1s / rows <= all
-    });
-    let plain = |(rows, t1s): (u64, u64)| FabricCounts {
-        switches: planes * (zones * (groups + t1s) + rows * above),
-        capacity: planes
-            * (zones * (groups * capacity(low) + t1s * capacity(mid)) + rows * above * capacity(high))
-            / 1000,
-        cables: planes * zones * (groups * t1s + t1s * above),
-        modules: planes
-            * (zones * (groups * cages(t1s, up) + t1s * (cages(groups, mid_down) + cages(above, mid_up)))
-                + rows * above * cages(zones * t1s / rows, top)),
-        hops: 5,
+    let most = need.limits.oversubscription;
+    let is_enough = |t1s: u64, parallel: u64| {
+        let uplinks = t1s * parallel;
+        let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into();
+        let down = bandwidth(per_group, down) * u64::from(most.up);
+        let is_even = down <= bandwidth(uplinks, up) * u64::from(most.down);
+        is_even && fits && spreads(low, uplinks) && keeps_loss(need, planes, t1s)
     };
-    fitting.map(plain).collect()
+    let (wide, all) = (u64::from(planes), panel(high, top));
+    let mut found = Vec::new();
+    for parallel in 1..=panel(mid, mid_down) / groups {
+        let down = groups * parallel;
+        let has_uplinks = |above: u64| {
+            bandwidth(down, mid_down) <= bandwidth(above, mid_up)
+                && cages(down, mid_down) + cages(above, mid_up) <= mid.panel.cages.into()
+                && spreads(mid, above.max(parallel))
+        };
+        let t1s = |least: u64, rows: u64| {
+            (least..=panel(low, up)).find(|t1s| t1s % rows == 0 && is_enough(*t1s, parallel))
+        };
+        let above =
+            |least: u64, t2s: u64| (least..=panel(mid, mid_up)).find(|up| up % t2s == 0 && has_uplinks(*up));
+        let (Some(fewest_t1s), Some(fewest)) = (t1s(2, 1), above(2, 1)) else { continue };
+        for (rows, t1s) in (1..=fewest_t1s).filter_map(|rows| Some((rows, t1s(fewest_t1s, rows)?))) {
+            for (t2s, above) in (2..=fewest).filter_map(|t2s| Some((t2s, above(fewest, t2s)?))) {
+                let (to_zone, t2s) = (t1s / rows * (above / t2s), rows * t2s);
+                let is_possible = zones * to_zone <= all
+                    && spreads(high, to_zone)
+                    && above * to_zone * parallel <= paths_max(need);
+                let low_side = cages(t1s * parallel, up);
+                let mid_sides = cages(down, mid_down) + cages(above, mid_up);
+                let capacity = zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high);
+                found.extend(is_possible.then(|| FabricCounts {
+                    switches: wide * (zones * (groups + t1s) + t2s),
+                    capacity: wide * capacity / 1000,
+                    cables: wide * zones * (groups * t1s * parallel + t1s * above),
+                    modules: wide
+                        * (zones * (groups * low_side + t1s * mid_sides) + t2s * cages(zones * to_zone, top)),
+                    hops: 5,
+                }));
+            }
+        }
+    }
+    found
 }
 
 fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
@@ -287,6 +310,10 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
         return Err(format!("beaten, or not among the loops: {:?}", found.measure));
     }
     let kept: Vec<_> = front.iter().map(|found| found.measure).collect();
+    let uneven = |found: &&FrontDesign<'_>| {
+        let (ratio, most) = (found.design.oversubscription(), need.limits.oversubscription);
+        u64::from(ratio.down) * u64::from(most.up) < u64::from(most.down) * u64::from(ratio.up)
+    };
     for other in &plain {
         let is_held = kept.iter().any(|kept| {
             u64::from(kept.switches) <= other.switches
@@ -305,7 +332,16 @@ fn missing(need: &Need, planes: u16) -> Result<Counts, String> {
     let count = |hops: u8| plain.iter().filter(|plain| plain.hops == hops).count();
     let hops = kept.iter().map(|kept| kept.hops).min();
     let padded = front.iter().filter(|found| found.design.places() > need.nics).count();
-    Ok(Counts { one: count(1), three: count(5), padded, hops })
+    let parallel = front.iter().filter(|found| found.design.third.is_some() && found.design.parallel > 1);
+    let to_t2s = front.iter().filter_map(|found| found.design.third.as_ref());
+    Ok(Counts {
+        one: count(1),
+        three: count(5),
+        padded,
+        uneven: front.iter().filter(uneven).count(),
+        parallel: [parallel.count(), to_t2s.filter(|third| third.parallel > 1).count()],
+        hops,
+    })
 }
 
 /// Returns whether a design of the front has the numbers of a fabric of the loops, and no other of the front beats it. The
@@ -327,12 +363,15 @@ fn is_founded(found: &FrontDesign<'_>, front: &[FrontDesign<'_>], plain: &[Fabri
     !is_beaten && (is_beyond || plain.iter().any(has))
 }
 
-/// Fabrics that the loops made by tiers, and designs of the front with free places and with the fewest hops.
+/// Fabrics that the loops made by tiers, and designs of the front: with free places, with more uplinks than the ratio
+/// asks for, with parallel cables below and above the T1s of three tiers, and with the fewest hops.
 #[derive(Debug)]
 struct Counts {
     one: usize,
     three: usize,
     padded: usize,
+    uneven: usize,
+    parallel: [usize; 2],
     hops: Option<u8>,
 }
 
@@ -375,6 +414,40 @@ proptest! {
         more in 0_u32..16,
     ) {
         let need = Need { rails, ..need(SMALL, nodes * 16 + more, planes, speed, ratio) };
+        let found = missing(&need, planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+
+    /// Few NICs, with a third tier that they do not need, so that zones are small and have parallel cables.
+    #[test]
+    fn plain_loops_of_small_zones_find_nothing_better(
+        nodes in 4_u32..120,
+        planes in prop::sample::select(vec![1_u16, 2]),
+        speed in prop::sample::select(vec![100_u32, 200, 400]),
+        ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
+        rails in prop::sample::select(vec![1_u8, 2]),
+        t1_loss in prop::sample::select(vec![None, Some(10), Some(4), Some(3)]),
+    ) {
+        let need = need(&SMALL[1..], nodes, planes, speed, ratio);
+        let limits = Limits { t1_loss, ..need.limits };
+        let need = Need { rails, tiers: vec![3], oses: vec![Os::Eos], limits, ..need };
+        let found = missing(&need, planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+
+    /// A limit on the failure of a T1 asks for more T1s, and for more uplinks than the ratio.
+    #[test]
+    fn plain_loops_with_a_limit_on_t1s_find_nothing_better(
+        nodes in 2_u32..200,
+        planes in prop::sample::select(vec![1_u16, 2, 4]),
+        speed in prop::sample::select(vec![200_u32, 400, 800]),
+        ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (1, 2)]),
+        rails in prop::sample::select(vec![1_u8, 2, 4]),
+        percent in 1_u8..20,
+    ) {
+        let need = need(BOXES, nodes, planes, speed, ratio);
+        let limits = Limits { t1_loss: Some(percent), ..need.limits };
+        let need = Need { rails, tiers: vec![2], limits, ..need };
         let found = missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
     }
@@ -598,6 +671,13 @@ fn loops_reach_each_kind() {
     // 41 nodes do not fill T0s of equal size.
     let uneven = missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
     assert!(uneven.padded > 0, "{uneven:?}");
+    let limits = Limits { t1_loss: Some(3), ..small.limits };
+    let found = missing(&Need { limits, ..small.clone() }, 2).expect("none is missing");
+    assert!(found.uneven > 0, "{found:?}");
+    let zones = need(&SMALL[1..], 32, 1, 400, (1, 1));
+    let zones = Need { tiers: vec![3], oses: vec![Os::Eos], ..zones };
+    let found = missing(&zones, 1).expect("none is missing");
+    assert!(found.parallel.iter().all(|several| *several > 0), "{found:?}");
     let small = Need { tiers: vec![1, 2], routings: vec![Routing::EcmpStatic], ..small };
     let found = missing(&small, 2).expect("none is missing");
     assert!(found.one > 0 && found.hops == Some(1), "{found:?}");

@@ -93,6 +93,11 @@ impl LevelArgs {
         levels
     }
 
+    /// Returns whether the command line has a level.
+    pub(crate) fn has_any(&self) -> bool {
+        self.stated().next().is_some()
+    }
+
     fn stated(&self) -> impl Iterator<Item = (Warning, Level)> {
         let lists = [(&self.allow, Level::Allow), (&self.warn, Level::Warn), (&self.deny, Level::Deny)];
         lists.into_iter().flat_map(|(list, level)| list.iter().map(move |warning| (*warning, level)))

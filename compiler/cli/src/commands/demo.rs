@@ -99,7 +99,7 @@ fn fabric(args: &Args) -> anyhow::Result<Option<Input>> {
     if plan.is_none() {
         input::show(args, &diagnostics, &sources);
     }
-    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings(), known_faults: 0 }))
+    Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings(), known_faults: Vec::new() }))
 }
 
 /// Runs both jobs, and advances their time together.

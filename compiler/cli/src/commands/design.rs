@@ -92,6 +92,12 @@ struct RoutingRow {
     loses: Vec<String>,
 }
 
+/// The error about levels of warnings for a search.
+pub(super) const LEVELS: output::Usage = output::Usage(
+    "`--allow`, `--warn` and `--deny` have no effect on proposed designs: their files have no warnings but known faults, \
+     which are printed; use these options with `closc check FILE`",
+);
+
 /// Inputs of a search.
 #[derive(Clone, Copy)]
 pub(super) struct SearchInput<'a> {
@@ -117,6 +123,9 @@ struct SearchResult<'a, 'n> {
 
 /// Finds designs, prints them, and writes one.
 pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> {
+    if command.has_list() && args.levels.has_any() {
+        bail!(LEVELS);
+    }
     if let Some(out) = &command.out {
         output::reject_existing(out, command.force)?;
     }
@@ -270,16 +279,12 @@ impl<'a> Sieve<'a> for ThinningSieve<'_, 'a, '_> {
 fn rejection_reason(first: Option<&Finding>) -> String {
     let Some(Finding { code, message, .. }) = first else { return "no design passes the checks".to_owned() };
     let remedy = match *code {
-        NO_ROUTING => "change `--routing` or `--os`".to_owned(),
         "" => "change `--platform`, `--planes` or `--tiers`".to_owned(),
         code => format!("`closc explain {code}` describes it"),
     };
     let found = if code.is_empty() { message.clone() } else { format!("{code}: {message}") };
     format!("no design passes the checks; the first has {found}; {remedy}")
 }
-
-/// The error about a routing that an operating system does not support.
-const NO_ROUTING: &str = "E0213";
 
 /// Remedy for items without published power.
 const OWN_POWER: &str = "add the power of switches in a file for `--platforms`, or use another `--objective`";
@@ -393,8 +398,12 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
-        let more = if found.front > count { "; `--show` lists more" } else { "" };
-        bail!("`--pick {}`: {} listed{more}", command.pick, counted(count as u64, "design"));
+        let pick = command.pick;
+        if usize::from(pick) > found.front {
+            bail!("`--pick {pick}`: the front has {}", counted(found.front as u64, "design"));
+        }
+        let listed = counted(count as u64, "design");
+        bail!("`--pick {pick}`: {listed} listed; `--show {pick}` lists this one");
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {
@@ -410,6 +419,10 @@ fn write_pick(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Res
             },
         );
         output::say(format_args!("`{out}`: {of_stage}; next: `closc check {out}`"));
+    }
+    // A program that asks for a document gets the list, with the numbers of the file that was written.
+    if out != output::STANDARD && matches!(args.format, Format::Json | Format::Rows(_) | Format::Html) {
+        print_designs(args, command, found)?;
     }
     Ok(Outcome::Fine)
 }

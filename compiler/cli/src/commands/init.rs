@@ -33,6 +33,9 @@ const LISTED: u8 = 64;
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
+    if args.levels.has_any() {
+        bail!(design::LEVELS);
+    }
     output::reject_existing(&command.out, command.force)?;
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let answers = Answers::of(command);

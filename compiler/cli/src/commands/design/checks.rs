@@ -156,6 +156,7 @@ impl<'a> Checks<'a> {
                 Ok(passed) => {
                     let is_firm = passed.assumed.is_none() && !design.needs_locators();
                     let verdict = if is_firm { Verdict::Firm } else { Verdict::Assumed };
+                    tracing::debug!("{key}: {verdict:?} with {qos}");
                     self.files.insert(key.to_owned(), passed);
                     return Ok(verdict);
                 }
@@ -312,9 +313,9 @@ fn key(design: &Design<'_>) -> String {
     let tiers: Vec<String> = design.tiers().map(tier).collect();
     let (routing, os) = (design.routing.word(), design.os.word());
     let Design { planes, planes_by_nic, groups, per_group, parallel, .. } = design;
-    let rows = design.third.as_ref().map_or(1, |third| third.rows);
+    let (rows, t2_parallel) = design.third.as_ref().map_or((1, 1), |third| (third.rows, third.parallel));
     format!(
-        "{} {} {} planes={planes} by_nic={planes_by_nic} groups={groups} per_group={per_group} parallel={parallel} rows={rows}",
+        "{} {} {} planes={planes} by_nic={planes_by_nic} groups={groups} per_group={per_group} parallel={parallel} rows={rows} t2_parallel={t2_parallel}",
         routing,
         os,
         tiers.join("+")

@@ -46,7 +46,12 @@ pub(super) fn run(
         let plan = &input.plan;
         let design = file_design::design(plan, file, catalogue)?;
         let measure = file_design::measure(file, &design, compared, &file_design::media(plan.topology()))?;
-        let design = file_design::row((plan, assumed), &design, &measure, compared.prices.is_some());
+        let design = file_design::row(
+            (plan, assumed, input.known_faults.clone()),
+            &design,
+            &measure,
+            compared.prices.is_some(),
+        );
         fabrics.push(FabricRow { fabric: file.to_string(), design });
     }
     output::result(args.format, &COMPARE, &Comparison { fabrics }, text)?;

@@ -86,7 +86,7 @@ pub(super) fn run(
         let shown = found.into_iter().take(command.show.into());
         shown.map(|found| better_design(found, &measure, &searched, is_priced)).collect()
     };
-    let warnings = input.warnings.saturating_sub(input.known_faults);
+    let warnings = input.warnings.saturating_sub(input.known_faults.len());
     let has_equal =
         searched.front.iter().any(|found| found.measure == measure && (is_firm || !found.is_firm));
     let explained = DesignExplanation {
@@ -96,7 +96,7 @@ pub(super) fn run(
         outside,
         warnings,
         front: searched.front.len(),
-        named: file_design::row((plan, assumed), &design, &measure, is_priced),
+        named: file_design::row((plan, assumed, input.known_faults.clone()), &design, &measure, is_priced),
         beaten_by: rows(beats),
         assumed_better: rows(assumes),
     };
@@ -120,6 +120,9 @@ fn text(explained: &DesignExplanation, need: &Need) -> String {
     let mut text = format!("`{}`: {}\n", explained.fabric, page::title(&explained.named));
     for reason in &explained.outside {
         let _ = writeln!(text, "outside of the need: {reason}");
+    }
+    for fault in &explained.named.known_faults {
+        let _ = writeln!(text, "known fault: {fault}");
     }
     if let Some(assumed) = &explained.named.assumed {
         let _ = writeln!(text, "assumed limit exceeded: {assumed}");

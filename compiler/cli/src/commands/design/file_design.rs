@@ -40,7 +40,8 @@ pub(super) fn design<'a>(
         let switches = u32::try_from(switches).unwrap_or(u32::MAX);
         let ports_per_zone = u32::from(t2.zone_ports);
         let zone_bits = topology.addresses.widths.zone;
-        ThirdTier { tier: tier(&t2.tier, switches), zones, rows, ports_per_zone, zone_bits }
+        let parallel = u32::from(topology.t1.parallel).max(1);
+        ThirdTier { tier: tier(&t2.tier, switches), zones, rows, parallel, ports_per_zone, zone_bits }
     });
     let planes_by_nic = if t2.is_some() { 1 } else { zones };
     Ok(Design {
@@ -135,13 +136,19 @@ pub(super) fn measure(
 
 /// Returns the row of a named fabric.
 pub(super) fn row(
-    (plan, assumed): (&Plan, Option<String>),
+    (plan, assumed, known_faults): (&Plan, Option<String>, Vec<String>),
     design: &Design<'_>,
     measure: &Measure,
     is_priced: bool,
 ) -> Row {
     let qos = plan.topology().qos.name().to_string();
-    let passed = CheckedFile { qos, assumed, base_rtt_ns: plan.delay().base_rtt.0, ..CheckedFile::absent() };
+    let passed = CheckedFile {
+        qos,
+        assumed,
+        known_faults,
+        base_rtt_ns: plan.delay().base_rtt.0,
+        ..CheckedFile::absent()
+    };
     let row = Row::new(design, measure, &media(plan.topology()), is_priced, passed);
     Row { unequal_lanes: closc_cabling::lanes::unequal(plan), ..row }
 }
